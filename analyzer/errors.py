@@ -1,0 +1,80 @@
+"""The errors that are expected: the user's, and those of what we look at. Bugs are never caught."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+__all__ = [
+    "CollectError",
+    "ConfigError",
+    "ContractError",
+    "DeniedError",
+    "DynascopeError",
+    "Fault",
+    "MalformedError",
+    "ThrottledError",
+    "UsageError",
+]
+
+
+class Fault(Struct, frozen=True):
+    """One thing wrong in a file of the user's: where, what, and how to mend it."""
+
+    file: str
+    line: int | None
+    field: str
+    message: str
+    mend: str
+
+    def __str__(self) -> str:
+        """Write `file:line: field: message; mend`."""
+        place = self.file if self.line is None else f"{self.file}:{self.line}"
+        return (
+            f"{place}: {self.field}: {self.message}; {self.mend}"
+            if self.field
+            else f"{place}: {self.message}; {self.mend}"
+        )
+
+
+class DynascopeError(Exception):
+    """What the program tells the user instead of a traceback."""
+
+
+class UsageError(DynascopeError):
+    """A command was called in a way that cannot work; exit 2."""
+
+
+class _FaultyFileError(DynascopeError):
+    """A file of the user's that is wrong, with every fault in it."""
+
+    def __init__(self, faults: tuple[Fault, ...]) -> None:
+        super().__init__("\n".join(str(fault) for fault in faults))
+        self.faults = faults
+
+
+class ConfigError(_FaultyFileError):
+    """The configuration is wrong; exit 2, before anything starts."""
+
+
+class ContractError(_FaultyFileError):
+    """The contract cannot be read; exit 2 (`check`: 1)."""
+
+
+class CollectError(DynascopeError):
+    """Something could not be looked at; it becomes a gap."""
+
+    def __init__(self, message: str, *, hint: str) -> None:
+        super().__init__(message)
+        self.hint = hint
+
+
+class DeniedError(CollectError):
+    """A permission is missing."""
+
+
+class ThrottledError(CollectError):
+    """AWS asked us to slow down."""
+
+
+class MalformedError(CollectError):
+    """An answer that cannot be read."""

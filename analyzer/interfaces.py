@@ -1,0 +1,75 @@
+"""The seams: protocols over values of the model, and nothing else."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Iterable
+
+    from analyzer.model.batch import Batch, Block, Check
+    from analyzer.model.finding import Finding
+    from analyzer.model.report import Report
+    from analyzer.model.sight import Sight, Skipped
+    from analyzer.model.traffic import Traffic
+    from analyzer.model.window import Window
+
+__all__ = ["BlobStore", "Detector", "Exporter", "Source", "Stream"]
+
+
+class Source(Protocol):
+    """Something that is polled."""
+
+    name: ClassVar[str]
+
+    async def collect(self, window: Window) -> Batch:
+        """Look at a window; what could not be looked at comes back as gaps, never as an exception."""
+        ...
+
+    async def check(self) -> tuple[Check, ...]:
+        """Say for `doctor` whether permission, switch and reach are there, with the mend."""
+        ...
+
+
+class Stream(Protocol):
+    """A request log that is tailed, listed or pushed."""
+
+    def blocks(self) -> AsyncIterator[Block]:
+        """Yield whole lines as they come, each block with the position after it."""
+        ...
+
+
+class Detector(Protocol):
+    """One kind of fault; `needs` is a list of alternatives, each a set of sights."""
+
+    name: ClassVar[str]
+    needs: ClassVar[tuple[frozenset[Sight], ...]]
+    sharpens: ClassVar[frozenset[Sight]]
+
+    def detect(self, traffic: Traffic) -> Iterable[Finding | Skipped]:
+        """Judge one target in one window."""
+        ...
+
+
+class Exporter(Protocol):
+    """Something that publishes reports."""
+
+    async def export(self, report: Report) -> None:
+        """Publish one report; it carries its traffic."""
+        ...
+
+
+class BlobStore(Protocol):
+    """A place for bytes: a local folder, or S3."""
+
+    async def read(self, name: str) -> bytes:
+        """Return what is stored under a name; raises KeyError."""
+        ...
+
+    async def write(self, name: str, content: bytes) -> None:
+        """Store bytes under a name at once and wholly."""
+        ...
+
+    async def list(self, prefix: str) -> tuple[str, ...]:
+        """Return the names that begin with a prefix, in order."""
+        ...

@@ -1,0 +1,106 @@
+"""What sources hand over: blocks of a request log, and batches of observations."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec import Struct
+
+from analyzer.model.finding import Change
+from analyzer.model.instant import Instant
+from analyzer.model.sight import Covers, Gap
+from analyzer.model.target import Target
+from analyzer.model.window import Window
+
+__all__ = [
+    "Batch",
+    "Block",
+    "Check",
+    "InsightSeries",
+    "MetricSeries",
+    "Position",
+    "ScalingLimits",
+    "TableSnapshot",
+]
+
+
+class Position(Struct, frozen=True):
+    """How far a file was read: `inode` tells a rotated file from a grown one, `offset` is in bytes."""
+
+    path: str
+    inode: int
+    offset: int
+
+
+class Block(Struct):
+    """Whole lines of a request log, and the position after the last of them; `overlong` lines were cut out of it."""
+
+    lines: bytes
+    position: Position | None = None
+    overlong: int = 0
+
+
+class Check(Struct, frozen=True):
+    """One thing that `doctor` looked at: `state` is ok, warning, error or unchecked."""
+
+    name: str
+    state: str
+    message: str
+    hint: str | None = None
+
+
+class MetricSeries(Struct, frozen=True):
+    """One series of GetMetricData; `values` are per `period` seconds, as CloudWatch gave them."""
+
+    metric: str
+    dimensions: dict[str, str]
+    stat: str
+    period: int
+    timestamps: tuple[Instant, ...]
+    values: tuple[float, ...]
+    is_complete: bool
+
+
+class InsightSeries(Struct, frozen=True):
+    """One key of a Contributor Insights report; `values` are ConsumedThroughputUnits or throttles a period."""
+
+    target: Target
+    rule: str
+    mode: str
+    period: int
+    keys: tuple[str, ...]
+    timestamps: tuple[Instant, ...]
+    values: tuple[float, ...]
+
+
+class ScalingLimits(Struct, frozen=True):
+    """One autoscaling target with its policy and what it did."""
+
+    target: Target
+    dimension: str
+    minimum: int
+    maximum: int
+    target_percent: float | None
+    activities: tuple[dict[str, Any], ...] = ()
+
+
+class TableSnapshot(Struct, frozen=True):
+    """What DescribeTable said, and when; `description` is its `Table` object."""
+
+    target: Target
+    time: Instant | None
+    description: dict[str, Any]
+    ttl: dict[str, Any] | None = None
+
+
+class Batch(Struct, frozen=True, kw_only=True):
+    """One poll of one source: what it saw, which stretch that covers, and what it could not see."""
+
+    window: Window
+    covers: tuple[Covers, ...] = ()
+    metrics: tuple[MetricSeries, ...] = ()
+    insights: tuple[InsightSeries, ...] = ()
+    tables: tuple[TableSnapshot, ...] = ()
+    scaling: tuple[ScalingLimits, ...] = ()
+    changes: tuple[Change, ...] = ()
+    gaps: tuple[Gap, ...] = ()

@@ -1,0 +1,28 @@
+"""Everything collected for one window: what goes into `analyze()`."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from analyzer.model.batch import Batch
+from analyzer.model.counts import Counts
+from analyzer.model.sight import Gap, SourceName
+from analyzer.model.window import Window
+
+__all__ = ["Observations"]
+
+
+class Observations(Struct, frozen=True, kw_only=True):
+    """One window's evidence; `sources` are those that somebody configured: only they can leave a gap.
+
+    `hours` counts, for each fingerprint, the distinct clock hours in which it was seen since the process or file began.
+    """
+
+    window: Window
+    counts: Counts | None = None
+    batches: tuple[Batch, ...] = ()
+    gaps: tuple[Gap, ...] = ()
+    sources: frozenset[SourceName] = frozenset()
+    account: str | None = None
+    region: str | None = None
+    hours: dict[str, int] = {}

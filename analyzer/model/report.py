@@ -1,0 +1,109 @@
+"""What one analysis concluded, and the evidence that it rests on."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from msgspec import Struct
+
+from analyzer.model.finding import Change, Confidence, Direction, Finding, KeyShown
+from analyzer.model.instant import Instant
+from analyzer.model.sight import Gap, SightState, Skipped
+from analyzer.model.traffic import Traffic
+from analyzer.model.window import Window
+
+__all__ = ["Coverage", "KeyLine", "PatternKind", "PatternLine", "Report", "Verdict", "VerdictState"]
+
+
+class VerdictState(StrEnum):
+    """The one answer: a fault, clean, or that it cannot be told."""
+
+    FAULT = "fault"
+    CLEAN = "clean"
+    CANNOT_TELL = "cannot-tell"
+
+
+class Verdict(Struct, frozen=True):
+    """One sentence for on-call; `finding` is the id of the one it rests on."""
+
+    state: VerdictState
+    text: str
+    confidence: Confidence
+    finding: str | None = None
+
+
+class PatternKind(StrEnum):
+    """The kinds of a report's pattern rows; `other` is what a bound cut off."""
+
+    DECLARED = "declared"
+    UNDECLARED = "undeclared"
+    AMBIGUOUS = "ambiguous"
+    UNPARSED = "unparsed"
+    OTHER = "other"
+
+
+class PatternLine(Struct, frozen=True, kw_only=True):
+    """One pattern or undeclared shape of a target; numbers are estimates of all requests, bounds beside them."""
+
+    kind: PatternKind
+    pattern: str | None = None
+    candidates: tuple[str, ...] = ()
+    fingerprint: str | None = None
+    table: str | None = None
+    index: str | None = None
+    operation: str | None = None
+    text: str | None = None
+    callers: tuple[str | None, ...] = ()
+    requests: float
+    requests_low: float
+    requests_high: float
+    units: float | None
+    waste_units: float | None
+    p99_ms: float | None
+    errors: float = 0
+    throttled: float = 0
+
+
+class KeyLine(Struct, frozen=True, kw_only=True):
+    """One heavy key; `units` of the window, `heat` a share of the ceiling; `key` is shown as the policy allows."""
+
+    table: str
+    index: str | None
+    direction: Direction
+    key: KeyShown
+    key_template: KeyShown
+    units: float
+    units_low: float
+    units_high: float
+    heat: float
+    peak_second: float | None
+
+
+class Coverage(Struct, frozen=True):
+    """Explained ÷ billed units of a target; None where nothing tells what was billed."""
+
+    table: str
+    index: str | None
+    direction: Direction
+    explained_units: float
+    billed_units: float | None
+    ratio: float | None
+
+
+class Report(Struct, frozen=True, kw_only=True):
+    """The outcome of one `analyze()`; exporters build everything from it, `traffic` included."""
+
+    window: Window
+    as_of: Instant
+    region: str | None
+    account: str | None
+    verdict: Verdict
+    findings: tuple[Finding, ...]
+    skipped: tuple[Skipped, ...] = ()
+    gaps: tuple[Gap, ...] = ()
+    sight: tuple[SightState, ...] = ()
+    changes: tuple[Change, ...] = ()
+    patterns: tuple[PatternLine, ...] = ()
+    keys: tuple[KeyLine, ...] = ()
+    coverage: tuple[Coverage, ...] = ()
+    traffic: tuple[Traffic, ...] = ()

@@ -1,0 +1,112 @@
+"""What can be seen of a target, and what cannot: a hole in the evidence is a value."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from msgspec import Struct
+
+from analyzer.model.instant import Instant
+from analyzer.model.window import Window
+
+__all__ = ["Covers", "Gap", "GapReason", "Sight", "SightState", "SkipReason", "Skipped", "SourceName"]
+
+
+class SourceName(StrEnum):
+    """Where evidence comes from; also the label `source` of the metrics."""
+
+    REQUEST_LOG = "request-log"
+    CLOUDWATCH_METRICS = "cloudwatch-metrics"
+    CONTRIBUTOR_INSIGHTS = "contributor-insights"
+    TABLE_CATALOG = "table-catalog"
+    CHANGES = "changes"
+    CANARY = "canary"
+    CONTRACT = "contract"
+
+
+class Sight(StrEnum):
+    """A capability for one target and window; what detectors need is stated in these."""
+
+    REQUESTS = "REQUESTS"
+    REQUEST_KEYS = "REQUEST_KEYS"
+    REQUEST_COUNTS = "REQUEST_COUNTS"
+    REQUEST_UNITS = "REQUEST_UNITS"
+    REQUEST_FILTERS = "REQUEST_FILTERS"
+    REQUEST_SEQUENCES = "REQUEST_SEQUENCES"
+    RETURNED_KEYS = "RETURNED_KEYS"
+    METRICS = "METRICS"
+    INSIGHTS_ACCESSED = "INSIGHTS_ACCESSED"
+    INSIGHTS_THROTTLED = "INSIGHTS_THROTTLED"
+    TABLE = "TABLE"
+    SCALING = "SCALING"
+    CONTRACT = "CONTRACT"
+    CHANGES = "CHANGES"
+    CANARY = "CANARY"
+    SPAN_14D = "SPAN(14d)"
+
+
+class GapReason(StrEnum):
+    """Why something could not be looked at."""
+
+    DENIED = "denied"
+    THROTTLED = "throttled"
+    TIMEOUT = "timeout"
+    MALFORMED = "malformed"
+    NOT_ENABLED = "not-enabled"
+    UNSUPPORTED = "unsupported"
+    LATE = "late"
+    BUDGET = "budget"
+    LOW_COVERAGE = "low-coverage"
+    MISUSED = "misused"
+    INCONSISTENT = "inconsistent"
+
+
+class SkipReason(StrEnum):
+    """Why a detector was not run."""
+
+    MISSING_SIGHT = "missing-sight"
+    TOO_LITTLE = "too-little"
+    NOT_COVERED = "not-covered"
+
+
+class Covers(Struct, frozen=True):
+    """The stretch that a source really saw of a table, or of everything where table is None."""
+
+    source: SourceName
+    window: Window
+    table: str | None = None
+    index: str | None = None
+
+
+class Gap(Struct, frozen=True):
+    """What could not be looked at, why, and how to mend it; `detail` is in AWS's own words."""
+
+    source: SourceName
+    reason: GapReason
+    detail: str
+    hint: str | None = None
+    table: str | None = None
+    index: str | None = None
+    start: Instant | None = None
+    end: Instant | None = None
+
+
+class Skipped(Struct, frozen=True):
+    """A detector that could not judge a target; `needs` names the sights that would let it."""
+
+    detector: str
+    table: str
+    index: str | None
+    reason: SkipReason
+    needs: tuple[str, ...] = ()
+
+
+class SightState(Struct, frozen=True):
+    """Whether one capability was there for one target, and how to get it."""
+
+    table: str
+    index: str | None
+    capability: Sight
+    state: str
+    since: Instant | None = None
+    hint: str | None = None
