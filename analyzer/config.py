@@ -1,0 +1,340 @@
+"""The configuration: read from YAML, checked whole, every fault told at once with file, line and mend.
+
+Paths in the file are taken from the file's own folder. Durations are written `30s`, `5m`, and kept as milliseconds.
+The environment overrides the salt and nothing else.
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+import re
+from ipaddress import ip_address
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, cast
+
+import msgspec
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PlainSerializer,
+    PrivateAttr,
+    SecretStr,
+    ValidationError,
+    WithJsonSchema,
+    field_validator,
+)
+
+from analyzer.config_file import Lines, read_yaml
+from analyzer.errors import ConfigError, Fault
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from pydantic import ValidationInfo
+
+__all__ = [
+    "DEFAULT_LISTEN",
+    "Settings",
+    "build_detectors",
+    "build_struct",
+    "format_duration",
+    "json_schema",
+    "load_settings",
+    "parse_duration",
+]
+
+DEFAULT_LISTEN = "127.0.0.1:8642"
+_SLICE_MS = 10_000
+_LAST_PORT = 65_535
+_UNITS_MS = {"ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
+_DURATION = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|d)")
+
+S = TypeVar("S")
+
+
+def parse_duration(value: object) -> int:
+    """Read `30s`, `5m`, `1h30m` or `250ms` as milliseconds; raises ValueError on anything else."""
+    text = value.replace(" ", "") if isinstance(value, str) else ""
+    parts = _DURATION.findall(text)
+    if not parts or "".join(number + unit for number, unit in parts) != text:
+        raise ValueError(f"{value!r} is not a duration; write a number with its unit, such as 30s or 5m")
+    return round(sum(float(number) * _UNITS_MS[unit] for number, unit in parts))
+
+
+def format_duration(milliseconds: int) -> str:
+    """Write milliseconds in the largest unit that holds them whole."""
+    unit = next((u for u in ("d", "h", "m", "s") if milliseconds and milliseconds % _UNITS_MS[u] == 0), "ms")
+    return "0s" if milliseconds == 0 else f"{milliseconds // _UNITS_MS[unit]}{unit}"
+
+
+def _one_or_many(value: object) -> object:
+    return (value,) if isinstance(value, str) else value
+
+
+Duration = Annotated[
+    int,
+    BeforeValidator(lambda value: value if type(value) is int and value == 0 else parse_duration(value)),
+    PlainSerializer(format_duration, return_type=str),
+    WithJsonSchema({"type": "string", "pattern": r"^(\d+(\.\d+)?(ms|s|m|h|d))+$", "examples": ["30s", "5m"]}),
+]
+Texts = Annotated[
+    tuple[str, ...],
+    BeforeValidator(_one_or_many),
+    WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}),
+]
+Thresholds = dict[str, float | int | bool | str]
+
+
+class _Section(BaseModel):
+    model_config = ConfigDict(
+        extra="forbid", frozen=True, validate_by_alias=True, validate_by_name=True, serialize_by_alias=True
+    )
+
+
+class RequestLogSettings(_Section):
+    """Where request logs are."""
+
+    files: Texts = Field(default=(), description="files to tail, or globs of them")
+
+
+class LogSettings(_Section):
+    """How the daemon speaks of itself."""
+
+    level: Literal["debug", "info", "warning", "error"] = "info"
+    format: Literal["text", "json"] = "text"
+
+
+class Settings(_Section):
+    """The whole configuration, checked; a default stands for whatever the file leaves out."""
+
+    version: Literal[1] = Field(1, description="version of this format")
+    contract: Texts = Field((), description="files of declared access patterns")
+    request_log: RequestLogSettings = RequestLogSettings(files=())
+    window_ms: Duration = Field(300_000, alias="window", description="the stretch that is judged, in whole slices")
+    close_after_ms: Duration = Field(30_000, alias="close_after", description="a finding closes when it failed so long")
+    settle_ms: Duration = Field(5000, alias="settle", description="how long to wait for records that are on their way")
+    checkpoint_every_ms: Duration = Field(10_000, alias="checkpoint_every", description="how often state is written")
+    listen_unprotected: bool = Field(default=False, description="allow an address that other machines can reach")
+    listen: str = Field(DEFAULT_LISTEN, description="host:port of metrics, health and docs")
+    state: str = Field("dynascope-state", description="folder of the daemon's state")
+    keys: Literal["reveal", "template", "token"] = Field("template", description="how keys are shown")
+    salt: SecretStr | None = Field(None, description="secret of the key tokens; better a file", repr=False)
+    salt_file: str | None = Field(None, description="file that holds the secret of the key tokens")
+    region: str | None = Field(None, description="region of the tables, where the log does not say")
+    account: str | None = Field(None, description="account of the tables, where the log does not say")
+    detectors: dict[str, Thresholds] = Field({}, description="thresholds by detector")
+    limits: dict[str, int] = Field({}, description="bounds of what is kept in memory")
+    log: LogSettings = LogSettings()
+    _file: str = PrivateAttr("configuration")
+    _lines: Lines = PrivateAttr(default_factory=dict)
+
+    @field_validator("window_ms")
+    @classmethod
+    def _window_is_slices(cls, value: int) -> int:
+        if value < _SLICE_MS or value % _SLICE_MS:
+            raise ValueError("a window is made of whole slices of 10s; write a multiple, such as 20s or 5m")
+        return value
+
+    @field_validator("checkpoint_every_ms")
+    @classmethod
+    def _checkpoint_is_not_constant(cls, value: int) -> int:
+        if value < _UNITS_MS["s"]:
+            raise ValueError("state is written once a second at most; write 1s or more")
+        return value
+
+    @field_validator("account", mode="before")
+    @classmethod
+    def _account_is_quoted(cls, value: object) -> object:
+        if type(value) is int:
+            raise ValueError("an account is a text of 12 digits; quote it, a leading zero would be lost")
+        return value
+
+    @field_validator("listen")
+    @classmethod
+    def _listen_is_a_safe_address(cls, value: str, others: ValidationInfo) -> str:
+        host, _, port = value.rpartition(":")
+        if not host or not port.isascii() or not port.isdigit() or int(port) > _LAST_PORT:
+            raise ValueError(f"{value!r} is not an address; write host:port, such as {DEFAULT_LISTEN}")
+        if others.data.get("listen_unprotected") is False and not _is_loopback(host.strip("[]")):
+            raise ValueError(
+                f"other machines can reach {value} and are asked for no password; "
+                f"listen on {DEFAULT_LISTEN}, or set listen_unprotected: true behind a firewall"
+            )
+        return value
+
+    @field_validator("salt")
+    @classmethod
+    def _salt_says_something(cls, value: SecretStr | None) -> SecretStr | None:
+        if value is not None and not value.get_secret_value().strip():
+            raise ValueError("the salt is empty; leave it out, or set DYNASCOPE_SALT")
+        return value
+
+    @field_validator("salt_file")
+    @classmethod
+    def _one_salt(cls, value: str | None, others: ValidationInfo) -> str | None:
+        if value is not None and others.data.get("salt") is not None:
+            raise ValueError("salt is set too; keep one of them, better salt_file")
+        return value
+
+    @property
+    def listen_host(self) -> str:
+        """The host to listen on, an IPv6 address without its brackets."""
+        return self.listen.rpartition(":")[0].strip("[]")
+
+    @property
+    def listen_port(self) -> int:
+        """The port to listen on; 0 takes any free one."""
+        return int(self.listen.rpartition(":")[2])
+
+    def salt_bytes(self) -> bytes | None:
+        """Return the salt of the key tokens, None where nobody set one; raises ConfigError where its file fails."""
+        if self.salt is not None:
+            return self.salt.get_secret_value().strip().encode()
+        if self.salt_file is None:
+            return None
+        try:
+            secret = Path(self.salt_file).read_bytes().strip()
+        except OSError as error:
+            mend = "write the shared secret into it, or leave salt_file out"
+            raise ConfigError((self.fault(("salt_file",), f"{self.salt_file}: {error.strerror}", mend),)) from None
+        if not secret:
+            raise ConfigError((self.fault(("salt_file",), f"{self.salt_file} is empty", "write the secret into it"),))
+        return secret
+
+    def fault(self, path: tuple[str, ...], message: str, mend: str) -> Fault:
+        """Return a fault of one field, with its line where the file has it."""
+        return Fault(self._file, _line(self._lines, path), ".".join(path), message, mend)
+
+    def effective(self) -> dict[str, Any]:
+        """Return everything that holds, ready to print: durations as text, the salt as `set` or `unset`."""
+        shown = self.model_dump(mode="json")
+        shown["salt"] = "unset" if self.salt is None else "set"
+        return shown
+
+
+def load_settings(path: str | Path | None = None, environ: Mapping[str, str] | None = None) -> Settings:
+    """Read the configuration; without a path, defaults and the salt of the environment. Raises ConfigError."""
+    environ = os.environ if environ is None else environ
+    content, lines = ({}, {}) if path is None else read_yaml(Path(path))
+    file = "configuration" if path is None else str(path)
+    if environ.get("DYNASCOPE_SALT"):
+        content = {**content, "salt": environ["DYNASCOPE_SALT"], "salt_file": None}
+    elif environ.get("DYNASCOPE_SALT_FILE"):
+        content = {**content, "salt": None, "salt_file": str(Path(environ["DYNASCOPE_SALT_FILE"]).absolute())}
+    try:
+        settings = Settings.model_validate(content)
+    except ValidationError as error:
+        raise ConfigError(tuple(sorted(_faults(error, file, lines), key=lambda fault: fault.line or 0))) from None
+    if path is not None:
+        settings = _from_folder(settings, Path(path).parent)
+    settings._file = file  # noqa: SLF001 -- the class and its reader are one module
+    settings._lines = lines  # noqa: SLF001 -- same
+    return settings
+
+
+def build_detectors(settings: Settings, known: Sequence[type[S]]) -> tuple[S, ...]:
+    """Make every known detector with its configured thresholds; raises ConfigError with all faults."""
+    by_name = {cast("str", vars(detector)["name"]): detector for detector in known}
+    faults = [
+        settings.fault(("detectors", name), "no such detector", _did_you_mean(name, by_name, "`dynascope explain`"))
+        for name in settings.detectors
+        if name not in by_name
+    ]
+    built: list[S] = []
+    for name, detector in by_name.items():
+        made = _convert(settings, ("detectors", name), detector, settings.detectors.get(name, {}), faults)
+        built.extend(made)
+    if faults:
+        raise ConfigError(tuple(faults))
+    return tuple(built)
+
+
+def build_struct(settings: Settings, section: str, kind: type[S]) -> S:
+    """Make a struct such as the digest's limits from a section of whole numbers; raises ConfigError."""
+    faults: list[Fault] = []
+    made = _convert(settings, (section,), kind, getattr(settings, section), faults)
+    if faults:
+        raise ConfigError(tuple(faults))
+    return made[0]
+
+
+def json_schema() -> dict[str, Any]:
+    """Return the JSON Schema of the configuration file."""
+    schema = Settings.model_json_schema(by_alias=True)
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema, "title": "Dynascope configuration"}
+
+
+def _convert(
+    settings: Settings, path: tuple[str, ...], kind: type[S], values: Mapping[str, object], faults: list[Fault]
+) -> list[S]:
+    fields = [field.encode_name for field in msgspec.structs.fields(cast("type[msgspec.Struct]", kind))]
+    before = len(faults)
+    for name in values:
+        if name not in fields:
+            mend = _did_you_mean(name, fields, "the detector's page" if path[0] == "detectors" else "the reference")
+            faults.append(settings.fault((*path, name), "unknown key", mend))
+    for name in fields:
+        if name in values:
+            try:
+                msgspec.convert({name: values[name]}, kind)
+            except (msgspec.ValidationError, ValueError) as error:
+                message = str(error).split(" - at `$", maxsplit=1)[0]
+                faults.append(settings.fault((*path, name), message, "see its default in the reference"))
+    return [msgspec.convert(dict(values), kind)] if len(faults) == before else []
+
+
+def _did_you_mean(name: str, known: Sequence[str] | Mapping[str, object], elsewhere: str) -> str:
+    close = difflib.get_close_matches(name, list(known), n=1, cutoff=0.6)
+    return f"did you mean {close[0]}?" if close else f"known: {', '.join(known) or 'none'}; see {elsewhere}"
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def _from_folder(settings: Settings, folder: Path) -> Settings:
+    def place(text: str) -> str:
+        return str(folder / Path(text).expanduser())
+
+    paths = {
+        "contract": tuple(place(text) for text in settings.contract),
+        "request_log": RequestLogSettings(files=tuple(place(text) for text in settings.request_log.files)),
+        "state": place(settings.state),
+        "salt_file": None if settings.salt_file is None else place(settings.salt_file),
+    }
+    return settings.model_copy(update=paths)
+
+
+def _line(lines: Lines, path: tuple[str, ...]) -> int | None:
+    return next((lines[path[:end]] for end in range(len(path), 0, -1) if path[:end] in lines), None)
+
+
+def _faults(error: ValidationError, file: str, lines: Lines) -> Iterator[Fault]:
+    told: set[tuple[str, ...]] = set()
+    for entry in error.errors(include_url=False, include_input=False):
+        path = tuple(str(step) for step in entry["loc"])
+        while path and len(path) > 1 and path not in lines and path[:-1] in lines:
+            path = path[:-1]  # a union's own name, not the file's
+        if path in told:
+            continue
+        told.add(path)
+        message, mend = _words(entry["type"], entry["msg"], path)
+        yield Fault(file, _line(lines, path), ".".join(path), message, mend)
+
+
+_SECTIONS: dict[str, type[_Section]] = {"request_log": RequestLogSettings, "log": LogSettings}
+
+
+def _words(kind: str, text: str, path: tuple[str, ...]) -> tuple[str, str]:
+    if kind == "extra_forbidden":
+        section = _SECTIONS.get(path[0], Settings) if len(path) > 1 else Settings
+        known = [field.alias or name for name, field in section.model_fields.items()]
+        return "unknown key", _did_you_mean(path[-1], known, "`dynascope config --schema`")
+    message, _, mend = text.removeprefix("Value error, ").partition("; ")
+    return message[:1].lower() + message[1:], mend or "see `dynascope config --schema`"
