@@ -16,6 +16,8 @@ from analyzer.model.window import Window
 
 __all__ = [
     "Capacity",
+    "Declared",
+    "Hurt",
     "KeyHeat",
     "KeySlice",
     "Latency",
@@ -75,17 +77,18 @@ class KeySlice(Struct, frozen=True):
 class KeyHeat(Struct, frozen=True, kw_only=True):
     """A key, prefix or index key that takes much of its target in one direction.
 
-    `heat` = demand ÷ ceiling over the window, demand being admitted units and throttled tries × units a request;
-    `share` of the target's units; `rows` are (index into Traffic.rows, units), heaviest first.
+    `heat` = demand ÷ ceiling in the hottest slice, demand being admitted units and throttled tries × units a request;
+    `admitted` the same without the tries. `series` holds the admitted units a second of each slice. `share` is the part
+    of the target's units. `subject` names the key inside the program and is never shown. `rows` are (index into
+    Traffic.rows, units), heaviest first. `observed` is the number of records that it rests on.
     """
 
     level: KeyLevel
     direction: Direction
-    name: str
+    subject: str
     key: KeyShown
     key_template: KeyShown
     units: Estimate
-    units_a_second: Estimate
     admitted: Estimate
     heat: Estimate
     share: Estimate
@@ -99,20 +102,33 @@ class KeyHeat(Struct, frozen=True, kw_only=True):
     distinct_sorts: int | None = None
 
 
-class Throttles(Struct, frozen=True, kw_only=True):
-    """Throttled tries on one limit of one resource; `reason` is DynamoDB's own word, None where the source told none.
+class Hurt(Struct, frozen=True):
+    """One caller and pattern whose calls a limit refused; `calls` are all its calls of that direction at the table."""
 
-    `rows` are (index into the rows of the traffic at `hurt`, tries): those whose calls were refused.
+    caller: str | None
+    pattern: str | None
+    operation: str
+    tries: float
+    failed: float
+    calls: float
+
+
+class Throttles(Struct, frozen=True, kw_only=True):
+    """Throttled tries on one limit of this target; `reason` is DynamoDB's own word, None where the source told none.
+
+    `cause` is the detectors' word (`key-range`, `provisioned`, `max-on-demand`, `account-limit`, `unknown`); `tries`,
+    `failed` (calls that ended in it) and `calls` (all calls of that direction, refused or not) are weighted by sampling.
     """
 
     direction: Direction
     reason: str | None
     cause: str
     source: str
-    tries: Estimate
-    failed: Estimate
-    hurt: Target
-    rows: tuple[tuple[int, int], ...] = ()
+    tries: float
+    throttled: float
+    failed: float
+    calls: float
+    hurt: tuple[Hurt, ...] = ()
 
 
 class Capacity(Struct, frozen=True):
@@ -122,6 +138,18 @@ class Capacity(Struct, frozen=True):
     read_units: float | None = None
     write_units: float | None = None
     table_class: str | None = None
+
+
+class Declared(Struct, frozen=True, kw_only=True):
+    """What a declared pattern promises, as far as detectors judge it; None is "not said"."""
+
+    id: str
+    operations: tuple[str, ...] = ()
+    owner: str | None = None
+    callers: tuple[str, ...] = ()
+    discards_at_most: float | None = None
+    peak_rate: float | None = None
+    max_units_per_second: float | None = None
 
 
 class Place(Struct, frozen=True, kw_only=True):
@@ -136,6 +164,8 @@ class Place(Struct, frozen=True, kw_only=True):
     has_lsi: bool | None = None
     capacity: Capacity = Capacity()
     staleness_tolerance_seconds: float | None = None
+    ttl_attribute: str | None = None
+    patterns: dict[str, Declared] = {}
 
 
 class Refused(Struct, frozen=True):

@@ -1,0 +1,63 @@
+"""DynamoDB's sixteen throttle reasons, and the limit behind each.
+
+Source: Developer Guide, "Diagnosing throttling issues", read 2026-11-30.
+"""
+
+from __future__ import annotations
+
+import re
+
+from msgspec import Struct
+
+from analyzer.model.finding import Direction
+from analyzer.model.target import Target
+
+__all__ = ["THROTTLE_CODES", "Limit", "is_throttle", "limit_of", "target_of_arn"]
+
+THROTTLE_CODES = frozenset({"ProvisionedThroughputExceededException", "ThrottlingException", "RequestLimitExceeded"})
+"""Error codes of a refused call."""
+
+_CANCELLED_BY_THROTTLE = frozenset({"ProvisionedThroughputExceeded", "ThrottlingError"})
+"""Codes of a transaction's cancellation reasons, and of a batch statement's error, that are throttles."""
+
+_REASON = re.compile(
+    r"(Table|Index)(Read|Write)(ProvisionedThroughput|KeyRangeThroughput|MaxOnDemandThroughput|AccountLimit)Exceeded"
+)
+_CAUSES = {
+    "ProvisionedThroughput": "provisioned",
+    "KeyRangeThroughput": "key-range",
+    "MaxOnDemandThroughput": "max-on-demand",
+    "AccountLimit": "account-limit",
+}
+_ARN = re.compile(r"arn:[^:]*:dynamodb:([^:]*):([^:]*):table/([^/]+)(?:/index/([^/]+))?")
+
+
+class Limit(Struct, frozen=True):
+    """Which limit a reason speaks of: `cause` is the detectors' word for it."""
+
+    cause: str
+    direction: Direction
+    is_index: bool
+
+
+def is_throttle(code: str | None) -> bool:
+    """Whether an error code, or a cancellation's, is a throttle."""
+    return code in THROTTLE_CODES or code in _CANCELLED_BY_THROTTLE
+
+
+def limit_of(reason: str) -> Limit | None:
+    """Read one of the sixteen reasons; None for anything else."""
+    found = _REASON.fullmatch(reason)
+    if found is None:
+        return None
+    place, direction, limit = found.groups()
+    return Limit(_CAUSES[limit], Direction(direction.lower()), place == "Index")
+
+
+def target_of_arn(arn: str) -> Target | None:
+    """Return the table or index that an ARN names; None when it is none of DynamoDB's."""
+    found = _ARN.match(arn)
+    if found is None:
+        return None
+    region, account, table, index = found.groups()
+    return Target(account or None, region or None, table, index)
