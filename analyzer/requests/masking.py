@@ -1,0 +1,141 @@
+"""The raw text of a request with everything taken out that libraries invent anew for each call. Scanning only."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+__all__ = ["LONGEST_TEXT", "is_variable_name", "mask_expression", "mask_name", "mask_statement"]
+
+LONGEST_TEXT = 16_384
+"""No expression (4 KB) and no statement (8 KB) of DynamoDB's is longer; what follows is not looked at."""
+
+_WORDS = frozenset({"AND", "OR", "NOT", "IN", "BETWEEN", "SET", "REMOVE", "ADD", "DELETE"})
+_EXPRESSION = re.compile(r"[#:]?\w+|<>|<=|>=|\S")
+_VALUE_LIST = re.compile(r" IN \( :\w+(?: , :\w+)* \)")
+_NUMBERED = re.compile(r"([#:])(\w+)")
+_INDEX = re.compile(r"\[ \d+ \]")
+
+_RUN_OF_DIGITS = re.compile(r"[0-9]{4}")
+_LONGEST_NAME = 48
+_ODD = frozenset("@:/#|")
+_ODD_INSIDE = frozenset("0123456789-")
+
+
+def is_variable_name(name: str, *, is_nested: bool) -> bool:
+    """Whether an attribute name looks like a value: map keys often are ids, dates or addresses."""
+    if len(name) > _LONGEST_NAME or _RUN_OF_DIGITS.search(name) or not _ODD.isdisjoint(name):
+        return True
+    return is_nested and not _ODD_INSIDE.isdisjoint(name)
+
+
+def mask_name(name: str, *, is_nested: bool = False) -> str:
+    """Return an attribute name, or `*` for one that looks like a value."""
+    return "*" if is_variable_name(name, is_nested=is_nested) else name
+
+
+def mask_expression(text: str, names: Mapping[str, str] | None = None) -> str:
+    """Return an expression with placeholders numbered in order of appearance and IN lists squashed.
+
+    Spaces and the case of keywords are evened out. With `names` each name's placeholder is replaced by the quoted
+    attribute, so that the result stands for the structure alone; without, the attributes have to be looked at as well.
+    """
+    words = _EXPRESSION.findall(text[:LONGEST_TEXT])
+    for position, word in enumerate(words):
+        upper = word.upper()
+        if upper in _WORDS:
+            words[position] = upper
+    line = _INDEX.sub("[*]", _VALUE_LIST.sub(" IN ( :* )", " ".join(words)))
+    numbers: dict[str, str] = {}
+
+    def renamed(found: re.Match[str]) -> str:
+        whole, kind = found.group(), found.group(1)
+        if names is not None and kind == "#" and whole in names:
+            is_nested = line.endswith(". ", 0, found.start())
+            return '"' + mask_name(names[whole], is_nested=is_nested).replace('"', '""') + '"'
+        number = numbers.get(whole)
+        if number is None:
+            number = numbers[whole] = f"{kind}{len(numbers)}"
+        return number
+
+    return _NUMBERED.sub(renamed, line)
+
+
+_STATEMENT = re.compile(
+    r"""(?P<comment>--[^\n]*|/\*.*?(?:\*/|\Z))"""
+    r"""|(?P<string>'(?:[^']|'')*(?:'|\Z))(?P<colon>\s*:)?"""
+    r"""|(?P<name>"(?:[^"]|"")*(?:"|\Z))"""
+    r"""|(?P<value>`[^`]*(?:`|\Z)|\?|[0-9]+(?:\.[0-9]*)?(?:[eE][+-]?[0-9]+)?|\.[0-9]+(?:[eE][+-]?[0-9]+)?)"""
+    r"""|(?P<word>[^\W\d]\w*)"""
+    r"""|(?P<mark><<|>>|<>|<=|>=|!=|\|\||\S)""",
+    re.DOTALL,
+)
+_LITERAL_WORDS = frozenset({"TRUE", "FALSE"})
+_STATEMENT_WORDS = frozenset(
+    {
+        "ADD",
+        "ALL",
+        "AND",
+        "AS",
+        "ASC",
+        "ATTRIBUTE_TYPE",
+        "BEGINS_WITH",
+        "BETWEEN",
+        "BY",
+        "CONTAINS",
+        "DELETE",
+        "DESC",
+        "EXISTS",
+        "FROM",
+        "IN",
+        "INSERT",
+        "INTO",
+        "IS",
+        "LIMIT",
+        "LIST_APPEND",
+        "NOT",
+        "NULL",
+        "OR",
+        "ORDER",
+        "REMOVE",
+        "RETURNING",
+        "SELECT",
+        "SET",
+        "SET_ADD",
+        "SET_DELETE",
+        "SIZE",
+        "UPDATE",
+        "VALUE",
+        "WHERE",
+    }
+)
+_SIGNED = re.compile(r"(?<=[(,\[=<>:]) [-+] \?")
+_LIST = re.compile(r"(\[|\(|<<) \?(?: , \?)+ (\]|\)|>>)")
+
+
+def mask_statement(text: str) -> str:
+    """Return a PartiQL statement with every literal replaced by `?`, lists squashed, spaces and keywords evened out.
+
+    Names stay; in an item (`{'a': 1}`) they are written as quoted names, so that no quoted value is left anywhere.
+    """
+    words: list[str] = []
+    for found in _STATEMENT.finditer(text[:LONGEST_TEXT]):
+        kind = found.lastgroup
+        word = found.group()
+        if kind == "comment":
+            continue
+        if kind == "colon":
+            name = found.group("string")[1:-1].replace("''", "'")
+            words += ['"' + mask_name(name, is_nested=True).replace('"', '""') + '"', ":"]
+        elif kind in {"string", "value"}:
+            words.append("?")
+        elif kind == "word":
+            upper = word.upper()
+            words.append("?" if upper in _LITERAL_WORDS else upper if upper in _STATEMENT_WORDS else word)
+        else:
+            words.append(word)
+    line = _SIGNED.sub(" ?", " ".join(words))
+    return _LIST.sub(r"\1 ? \2", line)
