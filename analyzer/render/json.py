@@ -1,0 +1,94 @@
+"""A report as JSON, version 1: docs/reference/formats.md."""
+
+from __future__ import annotations
+
+import json
+import math
+from enum import Enum
+from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
+
+from analyzer.model.finding import Finding
+from analyzer.model.instant import format_instant
+
+if TYPE_CHECKING:
+    from analyzer.model.report import Report
+
+__all__ = ["render_json", "report_object"]
+
+_TIMES = frozenset({"start", "end", "as_of", "since", "time", "first_seen", "last_seen"})
+_INTERNAL = frozenset({"subject", "traffic"})
+_DECIMALS = 6
+_FINDING_ORDER = (
+    "id",
+    "status",
+    "detector",
+    "severity",
+    "confidence",
+    "because",
+    "sources",
+    "account",
+    "region",
+    "table",
+    "index",
+    "key",
+    "key_template",
+    "pattern",
+    "fingerprint",
+    "caller",
+    "victims",
+    "cause",
+    "direction",
+    "caused_by",
+    "summary",
+    "evidence",
+    "advice",
+    "self_heals",
+    "cost_per_month_usd",
+    "first_seen",
+    "last_seen",
+    "since_change",
+    "runbook",
+)
+
+
+def render_json(report: Report) -> str:
+    """Write a report as one JSON document; unknown is null, times are RFC 3339 with milliseconds."""
+    return json.dumps(report_object(report), ensure_ascii=False, allow_nan=False, indent=2) + "\n"
+
+
+def report_object(report: Report) -> dict[str, Any]:
+    """Return a report as plain values, without what only lives in the process."""
+    return {"v": 1, **_struct(report)}
+
+
+def _struct(value: Struct) -> dict[str, Any]:
+    names = _FINDING_ORDER if isinstance(value, Finding) else value.__struct_fields__
+    return {
+        name: format_instant(field) if name in _TIMES and isinstance(field, int) else _value(field)
+        for name in names
+        if name not in _INTERNAL
+        for field in (getattr(value, name),)
+    }
+
+
+def _value(value: object) -> Any:  # noqa: ANN401 -- JSON holds anything
+    if isinstance(value, Struct):
+        return _struct(value)
+    if isinstance(value, Enum):
+        return value.value
+    if isinstance(value, tuple | list):
+        return [_value(entry) for entry in value]
+    if isinstance(value, dict):
+        return {str(name): _value(entry) for name, entry in value.items()}
+    if isinstance(value, float):
+        return _number(value)
+    return value
+
+
+def _number(value: float) -> float | int | None:
+    """Return a whole number as an integer, any other to a millionth; what is no number is not known."""
+    if not math.isfinite(value):
+        return None
+    return int(value) if value.is_integer() else round(value, _DECIMALS) or value

@@ -1,0 +1,166 @@
+"""A report for an incident channel: Markdown that also reads well where nothing renders it."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from analyzer.render.words import (
+    clock,
+    count,
+    evidence_words,
+    fold,
+    gap_words,
+    key_words,
+    milliseconds,
+    pattern_name,
+    place,
+    plain,
+    share,
+    skipped_words,
+    stretch,
+    who_words,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from analyzer.model.finding import Finding
+    from analyzer.model.report import KeyLine, PatternLine, Report
+
+__all__ = ["render_markdown"]
+
+_PATTERNS = 12
+_KEYS = 5
+_MARKS = re.compile(r"([\\`*_{}\[\]<>#|~])")
+
+
+def render_markdown(report: Report) -> str:
+    """Write a report as Markdown; nothing that was read from a log can become markup."""
+    facts = [stretch(report.window), report.region, report.account, report.verdict.confidence.value]
+    lines = [
+        f"**{report.verdict.state.value.replace('-', ' ').upper()}**: {_safe(report.verdict.text)}",
+        "",
+        _safe(" · ".join(word for word in facts if word)),
+    ]
+    for cause, effects in fold(report.findings):
+        lines += ["", *_finding(cause), *(_effect(effect) for effect in effects)]
+    lines += _patterns(report.patterns)
+    lines += _keys(report.keys)
+    hidden = [*(gap_words(gap) for gap in report.gaps), *skipped_words(report)]
+    if hidden:
+        lines += ["", "### Not visible", "", *(f"- {_safe(entry)}" for entry in hidden)]
+    return "\n".join(lines) + "\n"
+
+
+def _safe(text: str) -> str:
+    """Escape what Markdown or HTML would take for markup, and keep a chat from calling people."""
+    return _MARKS.sub(r"\\\1", plain(text)).replace("@", "@\u200b")
+
+
+def _code(text: str) -> str:
+    fence = "`" * (1 + max((len(run) for run in re.findall("`+", text)), default=0))
+    edge = " " if text.startswith("`") or text.endswith("`") else ""
+    return f"{fence}{edge}{plain(text)}{edge}{fence}"
+
+
+def _title(finding: Finding) -> str:
+    words = [finding.direction.value if finding.direction else None, finding.cause]
+    details = ", ".join(word for word in (*words, finding.confidence.value, finding.status.value) if word)
+    return (
+        f"{finding.severity.value.upper()} · {finding.detector} · "
+        f"{_code(place(finding.table, finding.index))} ({_safe(details)})"
+    )
+
+
+def _finding(finding: Finding) -> Iterator[str]:
+    yield f"### {_title(finding)}"
+    yield ""
+    yield _safe(finding.summary)
+    yield ""
+    yield f"- **who**: {_safe(who_words(finding) or 'not known')}"
+    if finding.because:
+        yield f"- **why**: {_safe(finding.because)}"
+    if finding.evidence:
+        yield f"- **shows**: {_safe(' · '.join(evidence_words(finding.evidence)))}"
+    if finding.first_seen is not None:
+        yield f"- **since**: {clock(finding.first_seen)} UTC{_change(finding)}"
+    if finding.self_heals is not None:
+        yield f"- **heals**: {_safe(f'{finding.self_heals.answer}: {finding.self_heals.reason}')}"
+    if finding.cost_per_month_usd is not None:
+        yield f"- **costs**: about ${count(round(finding.cost_per_month_usd, 2))} a month"
+    yield from _advice(finding)
+    if finding.runbook is not None:
+        yield f"- **page**: <{finding.runbook}>"
+
+
+def _change(finding: Finding) -> str:
+    change = finding.since_change
+    if change is None:
+        return ""
+    words = [f"{change.what} at {clock(change.time)}", change.who and f"by {change.who}", change.detail]
+    return _safe(f", after {', '.join(word for word in words if word)}")
+
+
+def _advice(finding: Finding) -> Iterator[str]:
+    for number, advice in enumerate(finding.advice):
+        effect = f" ({advice.effect})" if advice.effect else ""
+        yield f"- **{'or' if number else 'do'}**: {advice.action}: {_safe(advice.text + effect)}"
+        if advice.command is not None and number == 0:
+            yield f"  {_code(advice.command)}"
+
+
+def _effect(finding: Finding) -> str:
+    return f"- ↳ {_title(finding)}: {_safe(finding.summary)}"
+
+
+def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    yield f"| {' | '.join(head)} |"
+    yield f"| {' | '.join('---' for _ in head)} |"
+    for row in rows:
+        yield f"| {' | '.join(row)} |"
+
+
+def _patterns(patterns: Sequence[PatternLine]) -> Iterator[str]:
+    if not patterns:
+        return
+    total = sum(line.units or 0 for line in patterns)
+    ranked = sorted(patterns, key=lambda line: (-(line.units or 0), -line.requests, pattern_name(line)))
+    yield from ("", "### Patterns, by units", "")
+    yield from _table(
+        ("pattern", "where", "calls", "units", "share", "wasted", "p99", "errors"),
+        [
+            (
+                _safe(pattern_name(line)),
+                _safe(place(line.table, line.index)) if line.table else "",
+                count(round(line.requests)),
+                count(line.units),
+                share(line.units / total) if total and line.units is not None else "?",
+                count(line.waste_units),
+                milliseconds(line.p99_ms),
+                count(round(line.errors)),
+            )
+            for line in ranked[:_PATTERNS]
+        ],
+    )
+    if len(ranked) > _PATTERNS:
+        yield from ("", f"and {len(ranked) - _PATTERNS} more")
+
+
+def _keys(keys: Sequence[KeyLine]) -> Iterator[str]:
+    if not keys:
+        return
+    yield from ("", "### Hottest keys", "")
+    yield from _table(
+        ("key", "where", "direction", "heat", "units"),
+        [
+            (
+                _safe(key_words(line.key)),
+                _safe(place(line.table, line.index)),
+                line.direction.value,
+                f"{line.heat:.2f}",
+                count(line.units),
+            )
+            for line in sorted(keys, key=lambda line: -line.heat)[:_KEYS]
+        ],
+    )

@@ -1,0 +1,235 @@
+"""A report for eyes at three in the morning: the verdict, then causes with what they explain folded beneath."""
+
+from __future__ import annotations
+
+import textwrap
+from typing import TYPE_CHECKING
+
+from analyzer.model.finding import Status
+from analyzer.model.report import VerdictState
+from analyzer.render.words import (
+    clock,
+    compact,
+    count,
+    evidence_words,
+    fold,
+    gap_words,
+    key_words,
+    milliseconds,
+    pattern_name,
+    place,
+    plain,
+    share,
+    skipped_words,
+    stretch,
+    who_words,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from analyzer.model.finding import Advice, Finding
+    from analyzer.model.report import KeyLine, PatternLine, Report
+
+__all__ = ["render_text"]
+
+_WIDTH = 98
+_LABEL = 8
+_PATTERNS = 12
+_KEYS = 5
+_HIDDEN = 6
+_PLACE = 24
+_COLOURS = {
+    "critical": "1;31",
+    "high": "31",
+    "medium": "33",
+    "low": "36",
+    "fault": "1;31",
+    "clean": "1;32",
+    "cannot-tell": "1;33",
+    "faint": "2",
+    "strong": "1",
+}
+
+
+def render_text(report: Report, *, colour: bool = False) -> str:
+    """Write a report in at most 98 columns; colour only underlines what the words say already."""
+    ink = _Ink(colour)
+    lines = [*_head(report, ink)]
+    for cause, effects in fold(report.findings):
+        lines += ["", *_finding(cause, ink), *(line for effect in effects for line in _effect(effect, ink))]
+    lines += _patterns(report.patterns, ink)
+    lines += _keys(report.keys, ink)
+    lines += _hidden(report, ink)
+    return "\n".join(line.rstrip() for line in lines) + "\n"
+
+
+class _Ink:
+    def __init__(self, colour: bool) -> None:  # noqa: FBT001 -- private, one caller
+        self._colour = colour
+
+    def __call__(self, role: str, text: str) -> str:
+        return f"\x1b[{_COLOURS[role]}m{text}\x1b[0m" if self._colour else text
+
+
+def _head(report: Report, ink: _Ink) -> Iterator[str]:
+    state = report.verdict.state
+    first, *more = textwrap.wrap(plain(report.verdict.text), _WIDTH - 13) or [""]
+    yield f"{ink(state.value, state.value.replace('-', ' ').upper()):{13 + _ink_width(ink, state.value)}}{first}"
+    yield from (" " * 13 + line for line in more)
+    facts = [stretch(report.window)]
+    facts += [plain(word) for word in (report.region, report.account) if word]
+    if report.verdict.state is not VerdictState.CLEAN:
+        facts.append(report.verdict.confidence.value)
+    if report.as_of != report.window.end:
+        facts.append(f"as of {clock(report.as_of)}")
+    yield " " * 13 + ink("faint", " · ".join(facts))
+
+
+def _ink_width(ink: _Ink, role: str) -> int:
+    """Return how many characters the colour of a role takes that nobody sees."""
+    return len(ink(role, ""))
+
+
+def _finding(finding: Finding, ink: _Ink) -> Iterator[str]:
+    yield f"{ink(finding.severity.value, finding.severity.value.upper())}  {_title(finding, ink)}"
+    yield from _paragraph("", plain(finding.summary))
+    yield from _paragraph("who", who_words(finding) or "not known")
+    yield from _paragraph("why", plain(finding.because or ""))
+    yield from _paragraph("shows", " · ".join(evidence_words(finding.evidence)))
+    if finding.since_change is not None:
+        change = finding.since_change
+        words = [f"{change.what} at {clock(change.time)}", change.who and f"by {change.who}", change.detail]
+        yield from _paragraph("after", plain(", ".join(word for word in words if word)))
+    if finding.self_heals is not None:
+        yield from _paragraph("heals", plain(f"{finding.self_heals.answer}: {finding.self_heals.reason}"))
+    if finding.cost_per_month_usd is not None:
+        yield from _paragraph("costs", f"about ${count(round(finding.cost_per_month_usd, 2))} a month")
+    yield from _advice(finding.advice)
+    if finding.runbook is not None:
+        yield from _unbroken("page", finding.runbook)
+
+
+def _title(finding: Finding, ink: _Ink) -> str:
+    words = [ink("strong", finding.detector), place(finding.table, finding.index)]
+    words += [word.value for word in (finding.direction,) if word]
+    words += [plain(finding.cause)] if finding.cause else []
+    return f"{'  '.join(words)}  {ink('faint', f'{finding.confidence.value} · {_life(finding)}')}"
+
+
+def _life(finding: Finding) -> str:
+    if finding.first_seen is None:
+        return finding.status.value
+    if finding.status is Status.CLOSED and finding.last_seen is not None:
+        return f"closed, {clock(finding.first_seen)}–{clock(finding.last_seen)}"
+    return f"{finding.status.value} since {clock(finding.first_seen)}"
+
+
+def _effect(finding: Finding, ink: _Ink) -> Iterator[str]:
+    head = f"{ink(finding.severity.value, finding.severity.value.upper())}  {_title(finding, ink)}"
+    yield f"  └─ {head}"
+    yield from textwrap.wrap(
+        plain(finding.summary), _WIDTH, initial_indent=" " * (_LABEL + 2), subsequent_indent=" " * (_LABEL + 2)
+    )
+
+
+def _advice(advice: Sequence[Advice]) -> Iterator[str]:
+    """Tell the first advice, and where it has no command the first that has one; name the others."""
+    if not advice:
+        return
+    ready = next((other for other in advice if other.command is not None), None)
+    told = [advice[0]] if ready is None or ready is advice[0] else [advice[0], ready]
+    for label, one in zip(("do", "or"), told, strict=False):
+        effect = f" ({plain(one.effect)})" if one.effect else ""
+        takes = f"; takes {plain(one.takes)}" if one.takes else ""
+        yield from _paragraph(label, f"{one.action}: {plain(one.text)}{effect}{takes}")
+        if one.command is not None:
+            yield from _unbroken("", f"$ {plain(one.command)}")
+    yield from _paragraph("or", ", ".join(other.action for other in advice if other not in told))
+
+
+def _paragraph(label: str, text: str) -> Iterator[str]:
+    if text:
+        yield from textwrap.wrap(
+            text,
+            _WIDTH,
+            initial_indent=f"  {label:{_LABEL - 2}}",
+            subsequent_indent=" " * _LABEL,
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
+
+
+def _unbroken(label: str, text: str) -> Iterator[str]:
+    yield f"  {label:{_LABEL - 2}}{text}"
+
+
+def _table(rows: Sequence[Sequence[str]], right: int) -> Iterator[str]:
+    """Align columns: the first `right` of them at their right, the others at their left; cut at the width."""
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    for row in rows:
+        cells = [
+            f"{cell:>{width}}" if column < right else f"{cell:<{width}}"
+            for column, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ]
+        yield _short("  " + "  ".join(cells).rstrip(), _WIDTH)
+
+
+def _patterns(patterns: Sequence[PatternLine], ink: _Ink) -> Iterator[str]:
+    if not patterns:
+        return
+    total = sum(line.units or 0 for line in patterns)
+    ranked = sorted(patterns, key=lambda line: (-(line.units or 0), -line.requests, pattern_name(line)))
+    yield from ("", ink("strong", "patterns, by units"))
+    rows = [("share", "units", "calls", "wasted", "p99", "errors", "where", "pattern")]
+    rows += [
+        (
+            share(line.units / total) if total and line.units is not None else "?",
+            compact(line.units),
+            compact(round(line.requests)),
+            compact(line.waste_units),
+            milliseconds(line.p99_ms),
+            compact(round(line.errors)),
+            _short(place(line.table, line.index) if line.table else "", _PLACE),
+            pattern_name(line),
+        )
+        for line in ranked[:_PATTERNS]
+    ]
+    yield from _table(rows, right=6)
+    if len(ranked) > _PATTERNS:
+        rest = ranked[_PATTERNS:]
+        yield f"  and {len(rest)} more with {count(sum(line.units or 0 for line in rest))} units"
+
+
+def _short(text: str, width: int) -> str:
+    return text if len(text) <= width else text[: width - 1] + "…"
+
+
+def _keys(keys: Sequence[KeyLine], ink: _Ink) -> Iterator[str]:
+    if not keys:
+        return
+    yield from ("", ink("strong", "hottest keys"))
+    rows = [("heat", "units", "peak second", "direction", "where", "key")]
+    rows += [
+        (
+            f"{line.heat:.2f}",
+            compact(line.units),
+            compact(line.peak_second),
+            line.direction.value,
+            _short(place(line.table, line.index), _PLACE),
+            key_words(line.key),
+        )
+        for line in sorted(keys, key=lambda line: -line.heat)[:_KEYS]
+    ]
+    yield from _table(rows, right=3)
+
+
+def _hidden(report: Report, ink: _Ink) -> Iterator[str]:
+    entries = [*(gap_words(gap) for gap in report.gaps), *skipped_words(report)]
+    if not entries:
+        return
+    yield from ("", ink("strong", "not visible"))
+    for entry in entries[:_HIDDEN]:
+        yield from textwrap.wrap(entry, _WIDTH, initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False)
+    if len(entries) > _HIDDEN:
+        yield f"  and {len(entries) - _HIDDEN} more: --format json lists them"

@@ -1,0 +1,239 @@
+"""Numbers, times, places and evidence in words: what text and markdown have in common."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from analyzer.model.instant import format_instant
+from analyzer.model.report import PatternKind
+from analyzer.model.sight import SkipReason
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from analyzer.model.finding import Finding, KeyShown, Victim
+    from analyzer.model.instant import Instant
+    from analyzer.model.report import PatternLine, Report
+    from analyzer.model.sight import Gap, Skipped
+    from analyzer.model.window import Window
+
+__all__ = [
+    "clock",
+    "compact",
+    "count",
+    "evidence_words",
+    "fold",
+    "gap_words",
+    "key_words",
+    "milliseconds",
+    "pattern_name",
+    "place",
+    "plain",
+    "share",
+    "skipped_words",
+    "stretch",
+    "who_words",
+]
+
+_LEAST_SHOWN = 0.001
+_SKIPS = {
+    SkipReason.MISSING_SIGHT: "needs",
+    SkipReason.TOO_LITTLE: "too little traffic to judge",
+    SkipReason.NOT_COVERED: "the stretch is not covered",
+}
+
+
+def plain(text: str) -> str:
+    """Return a text without control characters: what is read from a log must not steer a terminal."""
+    return "".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in text)
+
+
+def count(number: float | None) -> str:
+    """Write a number as people do: thousands apart, no more digits than tell something; `?` for unknown."""
+    if number is None or not math.isfinite(number):
+        return "?"
+    size = abs(number)
+    if float(number).is_integer() or size >= 100:  # noqa: PLR2004 -- three digits say enough
+        return f"{number:,.0f}"
+    if size < _LEAST_SHOWN:
+        return f"{number:.1e}"
+    return f"{number:.3g}"
+
+
+def compact(number: float | None) -> str:
+    """Write a number in five characters for a column: `812`, `1.2k`, `3.4M`; `?` for unknown."""
+    if number is None or not math.isfinite(number):
+        return "?"
+    for size, name in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
+        if abs(number) >= size:
+            return f"{number / size:.3g}{name}"
+    return f"{number:.3g}"
+
+
+def share(part: float | None) -> str:
+    """Write a share of 0 to 1 as a percentage; `?` for unknown."""
+    if part is None or not math.isfinite(part):
+        return "?"
+    if 0 < part < _LEAST_SHOWN:
+        return "<0.1%"
+    return f"{part * 100:.3g}%"
+
+
+def milliseconds(number: float | None) -> str:
+    """Write a latency; `?` for unknown."""
+    if number is None:
+        return "?"
+    return f"{count(number)} ms" if number < 10_000 else f"{count(number / 1000)} s"  # noqa: PLR2004 -- ten seconds
+
+
+def clock(instant: Instant) -> str:
+    """Write the time of day in UTC to the second."""
+    return format_instant(instant)[11:19]
+
+
+def stretch(window: Window) -> str:
+    """Write a window: `2026-06-01 10:00:00–10:03:00 UTC`, the second date only where it differs."""
+    start, end = format_instant(window.start), format_instant(window.end)
+    last = end[11:19] if end[:10] == start[:10] else f"{end[:10]} {end[11:19]}"
+    return f"{start[:10]} {start[11:19]}–{last} UTC"
+
+
+def place(table: str | None, index: str | None) -> str:
+    """Write `table` or `table/index`; `everywhere` without a table."""
+    if table is None:
+        return "everywhere"
+    return plain(table if index is None else f"{table}/{index}")
+
+
+def key_words(key: KeyShown | None) -> str:
+    """Write a key: the value alone where it has one attribute, else `PK=… SK=…`; `(a key)` where it is not known."""
+    if not key:
+        return "(a key)"
+    if len(key) == 1:
+        return plain(str(next(iter(key.values()))))
+    return plain(" ".join(f"{name}={value}" for name, value in key.items()))
+
+
+def who_words(finding: Finding) -> str | None:
+    """Say who does most of it and who suffers; None where nobody is known."""
+    does = _actor(finding.caller, finding.pattern)
+    others = dict.fromkeys(_victim(v) for v in finding.victims if (v.caller, v.pattern) != _actor_pair(finding))
+    hurts = ", ".join(name for name in others if name)
+    if does and hurts:
+        return f"{does}; hurts {hurts}"
+    return does or (f"not known; hurts {hurts}" if hurts else None)
+
+
+def _actor_pair(finding: Finding) -> tuple[str | None, str | None]:
+    return finding.caller, finding.pattern
+
+
+def _victim(victim: Victim) -> str:
+    return _actor(victim.caller, victim.pattern) or ""
+
+
+def _actor(caller: str | None, pattern: str | None) -> str | None:
+    words = [plain(word) for word in (caller, pattern) if word]
+    return f"{words[0]} ({words[1]})" if caller and pattern else (words[0] if words else None)
+
+
+def evidence_words(evidence: Mapping[str, float | str | None]) -> tuple[str, ...]:
+    """Write each number with its name and bounds: `share 41% [38%–44%]`; bounds equal to it are left out."""
+    bounds = {f"{name}{end}" for name in evidence for end in ("_low", "_high")}
+    return tuple(_one_evidence(name, evidence) for name in evidence if name not in bounds)
+
+
+def _one_evidence(name: str, evidence: Mapping[str, float | str | None]) -> str:
+    value, low, high = evidence[name], evidence.get(f"{name}_low"), evidence.get(f"{name}_high")
+    label = name.removesuffix("_ms").removesuffix("_usd").removesuffix("_seconds").replace("_", " ")
+    if value is None:
+        return f"{label} not known"
+    if isinstance(value, str):
+        return f"{label} {plain(value)}"
+    words = f"{label} {_number(name, value)}"
+    if isinstance(low, int | float) and isinstance(high, int | float) and not low == high == value:
+        words += f" [{_number(name, low)}–{_number(name, high)}]"
+    return words
+
+
+def _number(name: str, value: float) -> str:
+    last = name.rpartition("_")[2]
+    if "share" in name.split("_"):
+        return share(value)
+    if last == "usd":
+        return f"${count(round(value, 2))}"
+    return count(value) + (f" {last}" if last == "ms" else " s" if last == "seconds" else "")
+
+
+def fold(findings: Sequence[Finding]) -> tuple[tuple[Finding, tuple[Finding, ...]], ...]:
+    """Put each finding under the one that explains it in the end; the worst first, causes with all they explain.
+
+    A cause that is not among the findings, or a ring of causes, leaves the finding on its own.
+    """
+    by_id = {finding.id: finding for finding in findings if finding.id}
+    under: dict[int, list[Finding]] = {}
+    for finding in findings:
+        under.setdefault(id(_root(finding, by_id)), []).append(finding)
+    depth = {id(finding): len(_chain(finding, by_id)) for finding in findings}
+    roots = [finding for finding in findings if _root(finding, by_id) is finding]
+    groups = [
+        (root, tuple(f for f in sorted(under[id(root)], key=lambda f: (depth[id(f)], _worst(f))) if f is not root))
+        for root in roots
+    ]
+    return tuple(sorted(groups, key=lambda group: min(_worst(finding) for finding in (group[0], *group[1]))))
+
+
+def _chain(finding: Finding, by_id: Mapping[str, Finding]) -> list[Finding]:
+    """Return a finding, its cause, its cause's cause and so on; the finding alone where they go in a ring."""
+    chain = [finding]
+    while (cause := chain[-1].caused_by) is not None and cause in by_id:
+        if any(by_id[cause] is known for known in chain):
+            return [finding]
+        chain.append(by_id[cause])
+    return chain
+
+
+def _root(finding: Finding, by_id: Mapping[str, Finding]) -> Finding:
+    return _chain(finding, by_id)[-1]
+
+
+def _worst(finding: Finding) -> tuple[int, int, str, str, str, str]:
+    asleep = 1 if finding.status.value in {"closed", "snoozed"} else 0
+    return (-finding.severity.rank, asleep, finding.table, finding.index or "", finding.detector, finding.id)
+
+
+def pattern_name(line: PatternLine) -> str:
+    """Write what a row of the patterns table is about."""
+    if line.kind is PatternKind.DECLARED:
+        return plain(line.pattern or "?")
+    if line.kind is PatternKind.AMBIGUOUS:
+        return plain(f"ambiguous: {' or '.join(line.candidates)}") if line.candidates else "ambiguous"
+    if line.kind is PatternKind.OTHER:
+        return "(all others)"
+    return plain(f"{line.kind.value}: {line.text or line.fingerprint or '?'}")
+
+
+def gap_words(gap: Gap) -> str:
+    """Say in one line what could not be looked at, and how to mend it."""
+    at = "" if gap.table is None else f" of {place(gap.table, gap.index)}"
+    hint = "" if gap.hint is None else f"; {plain(gap.hint)}"
+    return f"{gap.source.value}{at}: {gap.reason.value.replace('-', ' ')}, {plain(gap.detail)}{hint}"
+
+
+def skipped_words(report: Report) -> tuple[str, ...]:
+    """Say which detectors did not run and why, those with one reason together."""
+    groups: dict[str, list[Skipped]] = {}
+    for entry in report.skipped:
+        needs = f" {' or '.join(entry.needs)}" if entry.reason is SkipReason.MISSING_SIGHT else ""
+        groups.setdefault(_SKIPS[entry.reason] + (needs or ""), []).append(entry)
+    return tuple(
+        f"{', '.join(dict.fromkeys(entry.detector for entry in entries))} "
+        f"on {_some(list(dict.fromkeys(place(entry.table, entry.index) for entry in entries)))}: {why}"
+        for why, entries in groups.items()
+    )
+
+
+def _some(names: Sequence[str], most: int = 3) -> str:
+    rest = len(names) - most
+    return ", ".join(names[:most]) + (f" and {rest} more" if rest > 0 else "")
