@@ -25,11 +25,18 @@ __all__ = [
 
 
 class Position(Struct, frozen=True):
-    """How far a file was read: `inode` tells a rotated file from a grown one, `offset` is in bytes."""
+    """How far a file was read: `inode` tells a rotated file from a grown one, `offset` is in bytes, unpacked.
+
+    `path` is the name that is tailed, even while a rotated file behind it is read. `head` is a fingerprint of the
+    file's first bytes, which finds it again when it was compressed, and tells a new file that got an old inode.
+    `modified` is when the file was last written to.
+    """
 
     path: str
     inode: int
     offset: int
+    head: str = ""
+    modified: Instant = 0
 
 
 class Block(Struct):

@@ -1,0 +1,146 @@
+"""The request log in files: many names tailed at once, block by block, in one task."""
+
+from __future__ import annotations
+
+import asyncio
+import glob
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
+
+from msgspec import Struct
+
+from analyzer.model.sight import SourceName
+from collectors.request_log.parse import is_rotated_from
+from collectors.request_log.tail import Tail
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+
+    from analyzer.model.batch import Block, Position
+    from analyzer.model.instant import Instant
+    from collectors.request_log.config import RequestLogConfig
+
+__all__ = ["FileStream", "StreamStatus"]
+
+
+class StreamStatus(Struct, frozen=True):
+    """How the stream stands: what it tails, what is not there, how many bytes it knows to be unread.
+
+    `truncated`, `lost` and `damaged` count since the process began: files cut short, files gone before they were read
+    to their end, compressed files that could not be unpacked whole. `skipped` names did not fit the bound.
+    """
+
+    files: int
+    missing: tuple[str, ...]
+    pending_bytes: int
+    truncated: int = 0
+    lost: int = 0
+    damaged: int = 0
+    skipped: int = 0
+
+
+class FileStream:
+    """Tails files and globs of files; `positions` are where an earlier process left them."""
+
+    name: ClassVar[str] = SourceName.REQUEST_LOG
+
+    def __init__(
+        self,
+        config: RequestLogConfig,
+        positions: Iterable[Position] = (),
+        clock: Callable[[], Instant] = lambda: time.time_ns() // 1_000_000,
+    ) -> None:
+        self._config = config
+        self._clock = clock
+        self._positions = {position.path: position for position in positions}
+        self._buffer = bytearray(config.block_bytes)
+        self._tails: dict[str, Tail] = {}
+        self._turn = 0
+        self._looked_at: Instant | None = None
+        self._is_stopping = False
+        self._skipped = 0
+        self._closed = [0, 0, 0]
+
+    async def blocks(self) -> AsyncIterator[Block]:
+        """Yield blocks of whole lines for ever; after `stop`, what can be read at once, and no more."""
+        while True:
+            block = await asyncio.to_thread(self.next_block)
+            if block is not None:
+                yield block
+            elif self._is_stopping:
+                return
+            else:
+                await asyncio.sleep(self._config.poll_ms / 1000)
+
+    def stop(self) -> None:
+        """End `blocks` when everything written so far was read."""
+        self._is_stopping = True
+
+    def close(self) -> None:
+        """Close every file."""
+        for tail in self._tails.values():
+            tail.close()
+
+    def next_block(self) -> Block | None:
+        """Return the next block of the files in turn, None when there is none for now."""
+        now = self._clock()
+        if self._looked_at is None or not 0 <= now - self._looked_at < self._config.rescan_ms:
+            self._look_for_files(now)
+        tails = list(self._tails.values())
+        for step in range(len(tails)):
+            place = (self._turn + step) % len(tails)
+            block = tails[place].read(now)
+            if block is not None:
+                self._turn = place + 1
+                return block
+        return None
+
+    def paths(self) -> frozenset[str]:
+        """Return the names that are tailed: the only ones whose positions are still of use."""
+        return frozenset(self._tails)
+
+    def status(self) -> StreamStatus:
+        """Say how the stream stands."""
+        tails = self._tails.values()
+        return StreamStatus(
+            files=len(self._tails),
+            missing=tuple(sorted(tail.path.name for tail in tails if not tail.path.exists())),
+            pending_bytes=sum(tail.pending() for tail in tails),
+            truncated=self._closed[0] + sum(tail.truncated for tail in tails),
+            lost=self._closed[1] + sum(tail.lost for tail in tails),
+            damaged=self._closed[2] + sum(tail.damaged for tail in tails),
+            skipped=self._skipped,
+        )
+
+    def _look_for_files(self, now: Instant) -> None:
+        self._looked_at = now
+        named, found = _expand(self._config.files, (*self._tails, *self._positions))
+        for name in [name for name, tail in self._tails.items() if name not in named and tail.is_gone()]:
+            tail = self._tails.pop(name)
+            tail.close()
+            for place, count in enumerate((tail.truncated, tail.lost, tail.damaged)):
+                self._closed[place] += count
+        self._skipped = 0
+        for name in (*named, *found):
+            if name in self._tails:
+                continue
+            if len(self._tails) >= self._config.most_files:
+                self._skipped += 1
+                continue
+            self._tails[name] = Tail(Path(name), self._config, self._buffer, self._positions.pop(name, None))
+
+
+def _expand(patterns: Sequence[str], known: Iterable[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the names awaited whether or not they exist, and those that globs found, rotated ones left out."""
+    named = tuple(dict.fromkeys(str(Path(pattern)) for pattern in patterns if not glob.has_magic(pattern)))
+    globs = [pattern for pattern in patterns if glob.has_magic(pattern)]
+    matches = sorted({match for pattern in globs for match in glob.glob(pattern)})  # noqa: PTH207 -- may be absolute
+    live = {*named, *known}
+    found: list[str] = []
+    for name in matches:  # in order, a live name comes before those that were rotated from it
+        cuts = (name[:length] for length in range(1, len(name)))
+        if not any(cut in live and is_rotated_from(cut, name) for cut in cuts) and Path(name).is_file():
+            found.append(name)
+            live.add(name)
+    return named, tuple(found)
