@@ -103,7 +103,7 @@ class KeyHeat(Struct, frozen=True, kw_only=True):
 
 
 class Hurt(Struct, frozen=True):
-    """One caller and pattern whose calls a limit refused; `calls` are all its calls of that direction at the table."""
+    """One caller and pattern whose calls a limit refused; `calls` are all its calls in that direction."""
 
     caller: str | None
     pattern: str | None
@@ -117,7 +117,7 @@ class Throttles(Struct, frozen=True, kw_only=True):
     """Throttled tries on one limit of this target; `reason` is DynamoDB's own word, None where the source told none.
 
     `cause` is the detectors' word (`key-range`, `provisioned`, `max-on-demand`, `account-limit`, `unknown`); `tries`,
-    `failed` (calls that ended in it) and `calls` (all calls of that direction, refused or not) are weighted by sampling.
+    `failed` (calls that ended in it) and `calls` (all of that direction, refused or not) are weighted by sampling.
     """
 
     direction: Direction
@@ -159,7 +159,7 @@ class Place(Struct, frozen=True, kw_only=True):
     owner: str | None = None
     partition_key: tuple[str, ...] = ()
     sort_key: tuple[str, ...] = ()
-    index_names: tuple[str, ...] | None = None
+    index_keys: dict[str, tuple[str, ...]] = {}
     index_status: str | None = None
     has_lsi: bool | None = None
     capacity: Capacity = Capacity()

@@ -1,0 +1,74 @@
+"""The fixed list of actions, and how an advice is written.
+
+A command is filled in with region and says in its first word of comment whether it reads or changes production.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from analyzer.model.finding import Advice, Risk
+
+if TYPE_CHECKING:
+    from analyzer.model.target import Target
+
+__all__ = ["ACTIONS", "advise", "aws"]
+
+_WORDS = (
+    # heat
+    "cache-item shard-key spread-tenant aggregate-writes read-eventually wait-for-split smooth-traffic back-off "
+    "fix-caller prewarm "
+    # capacity
+    "raise-capacity raise-index-capacity raise-max-capacity raise-on-demand-maximum raise-account-quota "
+    "switch-to-on-demand switch-to-provisioned schedule-scaling "
+    # keys and indexes
+    "change-key add-index make-index-sparse narrow-projection delete-index create-index "
+    # reads
+    "query-instead-of-scan encode-filter-in-key follow-pages batch-reads read-base-table return-written-value "
+    "use-export pace-scan keep-a-counter use-stream "
+    # writes
+    "retry-unprocessed split-item store-in-s3 batch-small-items update-less use-conditional-write drop-transaction "
+    "retry-with-jitter release-lock use-queue pace-writes "
+    # time to live
+    "enable-ttl fix-ttl-units filter-expired "
+    # contract
+    "declare-pattern update-declaration remove-declaration "
+    # sight
+    "enable-insights raise-sampling collect-longer "
+    # outside
+    "check-service-health check-client"
+)
+ACTIONS = frozenset(_WORDS.split())
+"""The names that an advice may have."""
+
+
+def advise(  # noqa: PLR0913 -- an advice has that many parts, all named
+    action: str,
+    text: str,
+    *,
+    effect: str | None = None,
+    command: str | None = None,
+    risk: Risk = Risk.NONE,
+    reversible: bool | None = None,
+    takes: str | None = None,
+    snippet: str | None = None,
+) -> Advice:
+    """Write an advice; an action that is not on the list is a bug."""
+    if action not in ACTIONS:
+        raise KeyError(action)
+    return Advice(
+        action=action,
+        text=text,
+        effect=effect,
+        command=command,
+        risk=risk,
+        reversible=reversible,
+        takes=takes,
+        snippet=snippet,
+    )
+
+
+def aws(target: Target, call: str, *, changes: bool = False) -> str:
+    """Write an AWS command for the place of a target, ending in what it does to production."""
+    region = f" --region {target.region}" if target.region else ""
+    return f"aws {call}{region}  # {'changes production' if changes else 'read-only'}"

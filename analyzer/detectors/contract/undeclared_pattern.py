@@ -1,0 +1,112 @@
+"""Traffic that matches no declaration: a new feature that nobody wrote down, or a bad deploy."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from msgspec import Struct
+
+from analyzer.detectors.advice import advise
+from analyzer.detectors.verdict import finding
+from analyzer.detectors.words import between, percent, who
+from analyzer.model.finding import Advice, Finding, Severity
+from analyzer.model.shape import AttributionKind
+from analyzer.model.sight import Sight, Skipped
+from analyzer.traffic.measure import add, busiest_caller, evidence_of, total_units
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from analyzer.model.estimate import Estimate
+    from analyzer.model.shape import Shape
+    from analyzer.model.traffic import PatternTraffic, Traffic
+
+__all__ = ["UndeclaredPattern"]
+
+_BURST_SECONDS = 600
+
+
+class UndeclaredPattern(Struct, frozen=True):
+    """Judges each undeclared shape by its volume; Scans have a detector of their own."""
+
+    least_requests: int = 20
+    least_hours: int = 2
+    units_share: float = 0.05
+    burst_requests: int = 1000
+
+    name: ClassVar[str] = "undeclared-pattern"
+    needs: ClassVar[tuple[frozenset[Sight], ...]] = (frozenset({Sight.REQUESTS, Sight.CONTRACT}),)
+    sharpens: ClassVar[frozenset[Sight]] = frozenset({Sight.REQUEST_KEYS, Sight.REQUEST_UNITS})
+
+    def detect(self, traffic: Traffic) -> Iterable[Finding | Skipped]:
+        """Yield one finding a shape with more than ad-hoc volume."""
+        shapes: dict[str, list[PatternTraffic]] = {}
+        for row in traffic.rows:
+            if row.attribution.kind is AttributionKind.UNDECLARED and not row.shape.scans and not row.secondary:
+                shapes.setdefault(row.shape.fingerprint, []).append(row)
+        whole = sum(total_units(row) for row in traffic.rows)
+        for fingerprint, rows in shapes.items():
+            calls = add(row.requests for row in rows)
+            if calls.value < self.least_requests or all(row.failed.value >= row.requests.value for row in rows):
+                continue
+            share = sum(total_units(row) for row in rows) / whole if whole else 0.0
+            if self._is_more_than_ad_hoc(fingerprint, calls, share, traffic):
+                yield self._finding(rows, calls, share, traffic)
+
+    def _is_more_than_ad_hoc(self, fingerprint: str, calls: Estimate, share: float, traffic: Traffic) -> bool:
+        if share >= self.units_share or traffic.hours.get(fingerprint, 0) >= self.least_hours:
+            return True
+        return calls.value >= self.burst_requests * min(1.0, traffic.window.seconds / _BURST_SECONDS)
+
+    def _finding(self, rows: list[PatternTraffic], calls: Estimate, share: float, traffic: Traffic) -> Finding:
+        shape = rows[0].shape
+        caller = busiest_caller(rows)
+        return finding(
+            self.name,
+            traffic,
+            Severity.MEDIUM if share >= self.units_share else Severity.LOW,
+            f"{between(calls)} requests of {who(caller)} match no declared pattern of {traffic.target}"
+            f" ({percent(share)} of its units): {shape.text()}",
+            subject=shape.fingerprint,
+            fingerprint=shape.fingerprint,
+            caller=caller,
+            because=rows[0].attribution.because,
+            evidence={
+                **evidence_of(requests=calls),
+                "share_of_units": round(share, 4),
+                "hours_seen": traffic.hours.get(shape.fingerprint),
+                "operation": shape.operation,
+            },
+            advice=tuple(_advice(shape, caller)),
+        )
+
+
+def _advice(shape: Shape, caller: str | None) -> Iterator[Advice]:
+    yield advise(
+        "check-client",
+        f"Ask the owner of {who(caller)} what it is for; after a deploy, roll that back if it is not meant",
+        effect="the traffic ends, or gets an owner",
+        takes="minutes",
+    )
+    yield advise(
+        "declare-pattern",
+        "If it is meant, declare it",
+        effect="it is then watched against its own declaration",
+        snippet=_declaration(shape, caller),
+    )
+
+
+def _declaration(shape: Shape, caller: str | None) -> str:
+    lines = ["- id: name-it", f"  operation: {shape.operation}"]
+    if shape.index is not None:
+        lines.append(f"  index: {shape.index}")
+    if shape.key:
+        lines.append("  key:")
+        for predicate in shape.key:
+            operator = "" if predicate.operator == "=" else f"{predicate.operator} "
+            lines.append(f'    {predicate.attribute}: "{operator}{predicate.template or "<unknown>"}"')
+    if shape.filter_attributes:
+        lines.append("  filter: {discards_at_most: 10%}")
+    if caller is not None:
+        lines.append(f"  callers: [{caller}]")
+    return "\n".join(lines)

@@ -1,0 +1,290 @@
+"""One key, prefix or index key takes more than its partition can serve.
+
+A partition serves 3,000 read and 1,000 write units a second whatever its table has, so that capacity does not help.
+A key's admitted units stand just under that ceiling while the rest is refused: demand counts the refused tries too.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
+
+from msgspec import Struct
+
+from analyzer.detectors.advice import advise, aws
+from analyzer.detectors.verdict import finding
+from analyzer.detectors.words import between, number, percent, who
+from analyzer.model.counts import KeyLevel
+from analyzer.model.estimate import Estimate
+from analyzer.model.finding import Advice, Confidence, Direction, Finding, Risk, SelfHeals, Severity
+from analyzer.model.instant import SLICE_MS
+from analyzer.model.sight import Sight, Skipped
+from analyzer.traffic.heat import ceiling_of
+from analyzer.traffic.measure import direction_units, evidence_of, victims_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from analyzer.model.traffic import KeyHeat, PatternTraffic, Traffic
+
+__all__ = ["HotKey"]
+
+_SLICE_SECONDS = SLICE_MS // 1000
+
+
+class _Judged(NamedTuple):
+    """A key with how bad it is, and why."""
+
+    key: KeyHeat
+    severity: Severity
+    why: str
+
+
+class HotKey(Struct, frozen=True):
+    """Judges the heaviest keys of a target, reads and writes apart, and convicts the most specific one."""
+
+    at_ceiling: float = 0.9
+    sustained_seconds: int = 60
+    warm: float = 0.7
+    warm_seconds: int = 300
+    bursty: float = 0.5
+    burst_factor: float = 2.0
+    seconds_over: int = 3
+    tries_share: float = 0.25
+    concentration: float = 3.0
+    least_tries: int = 10
+    skew_share: float = 0.25
+    skew_heat: float = 0.1
+    least_observed: int = 1000
+
+    name: ClassVar[str] = "hot-key"
+    needs: ClassVar[tuple[frozenset[Sight], ...]] = (frozenset({Sight.REQUEST_KEYS, Sight.REQUEST_UNITS}),)
+    sharpens: ClassVar[frozenset[Sight]] = frozenset({Sight.CONTRACT, Sight.TABLE})
+
+    def detect(self, traffic: Traffic) -> Iterable[Finding | Skipped]:
+        """Yield at most one finding a key; a key that holds all of another's heat stands for both."""
+        for direction in Direction:
+            keys = [key for key in traffic.keys if key.direction is direction]
+            judged = [one for key in keys if (one := self._judge(key, traffic)) is not None]
+            for one in _most_specific(judged, keys):
+                yield self._finding(one, traffic)
+
+    def _judge(self, key: KeyHeat, traffic: Traffic) -> _Judged | None:
+        harmed = self._throttled(key, traffic)
+        if harmed is not None:
+            failed = any(t.failed > 0 for t in traffic.throttles if t.direction is key.direction)
+            return _Judged(key, Severity.CRITICAL if failed else Severity.HIGH, harmed)
+        if key.level is not KeyLevel.PREFIX:
+            ceiling = ceiling_of(key.direction)
+            if _longest(key, lambda low: low >= self.at_ceiling * ceiling) >= self.sustained_seconds:
+                return _Judged(key, Severity.HIGH, f"at its ceiling for {self.sustained_seconds} s or more")
+            if _longest(key, lambda low: low >= self.warm * ceiling) >= self.warm_seconds:
+                return _Judged(key, Severity.MEDIUM, f"over {percent(self.warm)} of its ceiling for minutes")
+            if self._bursts(key, ceiling):
+                return _Judged(key, Severity.MEDIUM, "single seconds reach its ceiling")
+        if self._skewed(key, traffic):
+            return _Judged(key, Severity.LOW, "far from any limit today")
+        return None
+
+    def _throttled(self, key: KeyHeat, traffic: Traffic) -> str | None:
+        """Say why refused tries convict this key; None where they do not."""
+        if key.tries < self.least_tries:
+            return None
+        by_key_range = any(t.cause == "key-range" for t in traffic.throttles if t.direction is key.direction)
+        if by_key_range and key.tries_share >= self.tries_share:
+            return "DynamoDB refused its requests for the key range"
+        if key.heat.low >= self.warm and key.tries_share >= self.tries_share:
+            return "refused requests concentrate on it"
+        if key.heat.low >= self.warm and key.tries_share >= self.concentration * key.share.value:
+            return "it is refused more often than it is served"
+        return None
+
+    def _bursts(self, key: KeyHeat, ceiling: int) -> bool:
+        if key.seconds_over is not None and key.seconds_over >= self.seconds_over and not key.tries:
+            return True
+        if key.peak_second is None or key.admitted.low < self.bursty:
+            return False
+        return key.peak_second >= self.burst_factor * key.admitted.value * ceiling
+
+    def _skewed(self, key: KeyHeat, traffic: Traffic) -> bool:
+        if key.level is KeyLevel.PREFIX or sum(row.observed for row in traffic.rows) < self.least_observed:
+            return False
+        return key.share.low >= self.skew_share and key.heat.high < self.skew_heat
+
+    def _finding(self, one: _Judged, traffic: Traffic) -> Finding:
+        key = one.key
+        rows = [traffic.rows[number] for number, _ in key.rows]
+        first = rows[0] if rows else None
+        shape = _shape(key, rows)
+        served = Severity.LOW is not one.severity
+        return finding(
+            self.name,
+            traffic,
+            one.severity,
+            _summary(one, traffic, first),
+            confidence=Confidence.CERTAIN if not traffic.sampled else Confidence.LIKELY,
+            subject=f"{key.direction}:{key.subject}",
+            key=key.key,
+            key_template=key.key_template,
+            pattern=first.attribution.pattern if first else None,
+            fingerprint=first.shape.fingerprint if first else None,
+            caller=first.caller if first else None,
+            victims=victims_of(traffic, key.direction) if key.tries else (),
+            cause=shape,
+            direction=key.direction,
+            evidence=_evidence(key, traffic, shape, one.why),
+            self_heals=_self_heals(key, traffic) if served else None,
+            advice=_advice(key, rows, traffic) if served else (),
+        )
+
+
+def _longest(key: KeyHeat, holds: Callable[[float], bool]) -> int:
+    """Return the length in seconds of the longest run of slices whose certain units a second satisfy a condition."""
+    longest = run = 0
+    before: int | None = None
+    for part in key.series:
+        follows = before is not None and part.start - before == SLICE_MS
+        run = (run + 1 if follows else 1) if holds(part.low) else 0
+        longest = max(longest, run)
+        before = part.start
+    return longest * _SLICE_SECONDS
+
+
+def _most_specific(judged: list[_Judged], keys: list[KeyHeat]) -> Iterator[_Judged]:
+    """Keep of a prefix, its partition key and its item the most specific that carries the heat."""
+    for one in judged:
+        if not any(_carries(finer, one.key) for finer in keys if finer.level > one.key.level):
+            yield one
+
+
+def _carries(finer: KeyHeat, key: KeyHeat) -> bool:
+    """Whether a finer key is part of another and takes most of its units or of its refused tries."""
+    if key.level is KeyLevel.PREFIX:
+        prefix = key.subject.split(":", 1)[1].rstrip(":")
+        inside = finer.subject.split(":", 1)[1].startswith(prefix)
+    else:
+        inside = finer.subject.split(":", 1)[1].startswith(key.subject.split(":", 1)[1])
+    most = 0.8
+    return inside and (finer.units.value >= most * key.units.value or (0 < most * key.tries <= finer.tries))
+
+
+def _shape(key: KeyHeat, rows: list[PatternTraffic]) -> str:
+    """Name what kind of heat it is; advice follows from it."""
+    if key.level is KeyLevel.PREFIX:
+        return "tenant"
+    adds = [row for row in rows if row.shape.update and ("ADD " in row.shape.update or " + " in row.shape.update)]
+    if key.level is KeyLevel.ITEM or (key.distinct_sorts is not None and key.distinct_sorts <= 1):
+        return "counter" if adds and adds[0] is rows[0] else "single-item"
+    if all("<" not in str(template) for template in key.key_template.values()):
+        return "constant"
+    return "collection"
+
+
+def _summary(one: _Judged, traffic: Traffic, first: PatternTraffic | None) -> str:
+    key = one.key
+    units = "read" if key.direction is Direction.READ else "write"
+    caller = who(first.caller if first else None)
+    if one.severity is Severity.LOW:
+        multiple = 1 / key.heat.high if key.heat.high else 0.0
+        return (
+            f"{{key}} takes {percent(key.share.value)} of the {units} units of {traffic.target} at"
+            f" {percent(key.heat.value)} of its ceiling: it breaks at {number(multiple)} times today's traffic"
+        )
+    refused = f", {number(key.tries)} tries refused" if key.tries else ""
+    return (
+        f"{{key}} on {traffic.target} takes {between(_a_second(key))} of {ceiling_of(key.direction):,} {units} units"
+        f" a second{refused}, mostly from {caller}: {one.why}"
+    )
+
+
+def _a_second(key: KeyHeat) -> Estimate:
+    ceiling = ceiling_of(key.direction)
+    return Estimate(key.admitted.value * ceiling, key.admitted.low * ceiling, key.admitted.high * ceiling)
+
+
+def _evidence(key: KeyHeat, traffic: Traffic, shape: str, why: str) -> dict[str, float | str | None]:
+    return {
+        **evidence_of(heat=key.heat, admitted=key.admitted, share=key.share, units_a_second=_a_second(key)),
+        "ceiling_units_a_second": ceiling_of(key.direction),
+        "table_units_a_second": round(direction_units(traffic, key.direction) / max(traffic.window.seconds, 1), 3),
+        "throttled_tries": key.tries,
+        "throttled_share": round(key.tries_share, 3),
+        "peak_second_units": key.peak_second,
+        "shape": shape,
+        "why": why,
+    }
+
+
+def _self_heals(key: KeyHeat, traffic: Traffic) -> SelfHeals:
+    if key.level is KeyLevel.ITEM or (key.distinct_sorts is not None and key.distinct_sorts <= 1):
+        return SelfHeals("no", "it is a single item: DynamoDB cannot split it")
+    if traffic.place.has_lsi:
+        return SelfHeals("no", "the table has a local secondary index: an item collection stays on one partition")
+    return SelfHeals("unknown", "its heat spreads over several items: DynamoDB may split the partition within minutes")
+
+
+def _advice(key: KeyHeat, rows: list[PatternTraffic], traffic: Traffic) -> tuple[Advice, ...]:
+    look = aws(traffic.target, f"dynamodb describe-table --table-name {traffic.target.table}")
+    caller = who(rows[0].caller if rows else None)
+    fix = advise(
+        "fix-caller",
+        f"Ask the owner of {caller} why it concentrates on {{key}}; stop or slow it there",
+        effect="the heat ends with the traffic",
+        command=look,
+        takes="minutes",
+    )
+    if key.direction is Direction.READ:
+        return (fix, *_read_advice(key, rows))
+    return (fix, *_write_advice(key, traffic))
+
+
+def _read_advice(key: KeyHeat, rows: list[PatternTraffic]) -> Iterator[Advice]:
+    if any(row.shape.consistent for row in rows):
+        yield advise(
+            "read-eventually",
+            "Read it eventually consistent where a second of staleness is allowed",
+            effect="halves the units of each read, and lets all replicas serve it",
+            risk=Risk.LOW,
+            reversible=True,
+            takes="a deploy",
+            snippet="table.get_item(Key=key, ConsistentRead=False)",
+        )
+    if key.level is KeyLevel.PREFIX:
+        yield advise(
+            "spread-tenant",
+            "Spread the prefix's keys over more partition keys",
+            effect="no partition holds all of one tenant",
+            risk=Risk.HIGH,
+            reversible=False,
+            takes="a migration",
+        )
+        return
+    yield advise(
+        "cache-item",
+        "Cache the item in the caller or in DAX for a second or more",
+        effect="one read a second and process instead of each request",
+        risk=Risk.LOW,
+        reversible=True,
+        takes="a deploy",
+    )
+
+
+def _write_advice(key: KeyHeat, traffic: Traffic) -> Iterator[Advice]:
+    attribute = next(iter(key.key), "the partition key")
+    yield advise(
+        "shard-key",
+        f"Add a suffix to {attribute} and write to one of N; read all N and merge",
+        effect="each suffix is a partition key of its own, with 1,000 write units a second",
+        risk=Risk.HIGH,
+        reversible=False,
+        takes="a migration",
+        snippet=f'{attribute} = f"{{value}}#{{random.randrange(N)}}"',
+    )
+    if traffic.target.index is None:
+        yield advise(
+            "aggregate-writes",
+            "Collect updates in the caller and write their sum",
+            effect="one write instead of many",
+            risk=Risk.LOW,
+            reversible=True,
+            takes="a deploy",
+        )

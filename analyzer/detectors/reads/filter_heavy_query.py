@@ -1,0 +1,117 @@
+"""A Query that reads much and throws most of it away: a filter runs after the read is paid."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from msgspec import Struct
+
+from analyzer.detectors.advice import advise, aws
+from analyzer.detectors.verdict import finding
+from analyzer.detectors.words import between, number, percent, who
+from analyzer.knowledge.prices import LIST_PRICES, read_cost_a_month
+from analyzer.model.finding import Advice, Direction, Finding, Risk, Severity
+from analyzer.model.sight import Sight, Skipped
+from analyzer.traffic.measure import add, busiest_caller, direction_units, evidence_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from analyzer.model.traffic import PatternTraffic, Traffic
+
+__all__ = ["FilterHeavyQuery"]
+
+
+class FilterHeavyQuery(Struct, frozen=True):
+    """Judges each filtered Query shape by how much of what it read it returned."""
+
+    least_scanned: int = 1000
+    discards_at_most: float = 0.1
+    medium_share: float = 0.05
+    medium_dollars: float = 20.0
+
+    name: ClassVar[str] = "filter-heavy-query"
+    needs: ClassVar[tuple[frozenset[Sight], ...]] = (frozenset({Sight.REQUEST_COUNTS, Sight.REQUEST_FILTERS}),)
+    sharpens: ClassVar[frozenset[Sight]] = frozenset({Sight.CONTRACT, Sight.REQUEST_UNITS})
+
+    def detect(self, traffic: Traffic) -> Iterable[Finding | Skipped]:
+        """Yield one finding a filtered shape; a filter on the TTL attribute alone is how expired items are hidden."""
+        shapes: dict[str, list[PatternTraffic]] = {}
+        for row in traffic.rows:
+            shape = row.shape
+            if (
+                shape.filter_attributes
+                and not shape.scans
+                and shape.filter_attributes != (traffic.place.ttl_attribute,)
+            ):
+                shapes.setdefault(shape.fingerprint, []).append(row)
+        for rows in shapes.values():
+            scanned, returned = add(row.scanned for row in rows), add(row.returned for row in rows)
+            if scanned.value < self.least_scanned:
+                continue
+            discarded = max(0.0, 1 - returned.value / scanned.value)
+            if discarded > self._limit(rows, traffic):
+                yield self._finding(rows, discarded, traffic)
+
+    def _limit(self, rows: list[PatternTraffic], traffic: Traffic) -> float:
+        pattern = traffic.place.patterns.get(rows[0].attribution.pattern or "")
+        if pattern is None or pattern.discards_at_most is None:
+            return self.discards_at_most
+        return pattern.discards_at_most
+
+    def _finding(self, rows: list[PatternTraffic], discarded: float, traffic: Traffic) -> Finding:
+        first = rows[0]
+        known = any(row.units_known for row in rows)
+        units = add(row.read_units for row in rows)
+        wasted = add(row.wasted_units for row in rows)
+        share = units.value / max(direction_units(traffic, Direction.READ), 1e-9) if known else 0.0
+        dollars = read_cost_a_month(wasted.value / max(traffic.window.seconds, 1)) if known else None
+        is_medium = share >= self.medium_share or (dollars is not None and dollars >= self.medium_dollars)
+        scanned, returned = add(row.scanned for row in rows), add(row.returned for row in rows)
+        caller = busiest_caller(rows)
+        waste = f"{between(wasted)} read units spent in vain" if known else "units unknown"
+        return finding(
+            self.name,
+            traffic,
+            Severity.MEDIUM if is_medium else Severity.LOW,
+            f"a Query of {who(caller)} on {traffic.target} throws away {percent(discarded)} of the"
+            f" {number(scanned.value)} items it reads, by a filter on {', '.join(first.shape.filter_attributes)}:"
+            f" {waste}",
+            subject=first.shape.fingerprint,
+            pattern=first.attribution.pattern,
+            fingerprint=first.shape.fingerprint,
+            caller=caller,
+            direction=Direction.READ,
+            evidence={
+                **evidence_of(scanned=scanned, returned=returned, read_units=units, wasted_units=wasted),
+                "discarded_share": round(discarded, 4),
+                "allowed_share": self._limit(rows, traffic),
+                "share_of_read_units": round(share, 4) if known else None,
+                "filter_attributes": ", ".join(first.shape.filter_attributes),
+                "price_as_of": LIST_PRICES.as_of,
+            },
+            cost_per_month_usd=None if dollars is None else round(dollars, 2),
+            advice=tuple(_advice(first, traffic)),
+        )
+
+
+def _advice(row: PatternTraffic, traffic: Traffic) -> Iterator[Advice]:
+    attribute = row.shape.filter_attributes[0]
+    yield advise(
+        "encode-filter-in-key",
+        f"Move {attribute} into the sort key, or into an index's key, and ask for it in the key condition",
+        effect="only the items that are wanted are read and paid",
+        command=aws(traffic.target, f"dynamodb describe-table --table-name {traffic.target.table}"),
+        risk=Risk.HIGH,
+        reversible=True,
+        takes="a migration, or an index build",
+        snippet=f'Key(partition).eq(value) & Key(sort).begins_with(f"{attribute.upper()}#{{wanted}}")',
+    )
+    yield advise(
+        "make-index-sparse",
+        f"Index only the items whose {attribute} is asked for: write the index key on those alone",
+        effect="the index holds nothing to throw away",
+        risk=Risk.LOW,
+        reversible=True,
+        takes="an index build",
+    )

@@ -1,0 +1,40 @@
+"""How a detector states a finding about the target whose traffic it judged."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from analyzer.model.finding import Confidence, Finding, Severity
+from analyzer.model.sight import SourceName
+
+if TYPE_CHECKING:
+    from analyzer.model.traffic import Traffic
+
+__all__ = ["finding"]
+
+
+def finding(
+    detector: str,
+    traffic: Traffic,
+    severity: Severity,
+    summary: str,
+    *,
+    confidence: Confidence = Confidence.CERTAIN,
+    **fields: Any,  # noqa: ANN401 -- the fields of Finding, checked by Finding
+) -> Finding:
+    """State a finding at the place of `traffic`, resting on the request log unless told otherwise."""
+    target = traffic.target
+    fields.setdefault("sources", (SourceName.REQUEST_LOG.value,))
+    if traffic.sampled and "because" not in fields:
+        fields["because"] = "the request log is sampled: numbers are estimates within their bounds"
+    return Finding(
+        detector=detector,
+        severity=severity,
+        confidence=confidence,
+        account=target.account,
+        region=target.region,
+        table=target.table,
+        index=target.index,
+        summary=summary,
+        **fields,
+    )

@@ -1,0 +1,38 @@
+"""How findings say numbers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from analyzer.model.estimate import Estimate
+
+__all__ = ["between", "number", "percent", "who"]
+
+_HUNDRED = 100
+_TENTH = 0.1
+
+
+def number(value: float) -> str:
+    """Write a number for eyes: thousands apart, no decimals that say nothing."""
+    if abs(value) >= _HUNDRED or value == int(value):
+        return f"{value:,.0f}"
+    return f"{value:,.1f}" if abs(value) >= _TENTH else f"{value:.2g}"
+
+
+def percent(share: float) -> str:
+    """Write a share of 0 to 1 as a percentage."""
+    value = share * _HUNDRED
+    return f"{value:.0f}%" if value >= 1 or value == 0 else f"{value:.2g}%"
+
+
+def between(estimate: Estimate) -> str:
+    """Write an estimate with its bounds, or the bare number where it was counted."""
+    if estimate.is_exact:
+        return number(estimate.value)
+    return f"{number(estimate.value)} [{number(estimate.low)}–{number(estimate.high)}]"
+
+
+def who(caller: str | None) -> str:
+    """Name a caller in a sentence."""
+    return "an unknown caller" if caller is None else caller

@@ -1,0 +1,64 @@
+"""The life of findings from report to report: open, ongoing, closed with hysteresis. Pure: the state is a value."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+from msgspec import Struct
+
+from analyzer.model.finding import Finding, Status
+
+if TYPE_CHECKING:
+    from analyzer.model.instant import Instant
+    from analyzer.model.report import Report
+
+__all__ = ["Event", "State", "advance"]
+
+
+class State(Struct, frozen=True):
+    """The findings that are alive, by id, as they were last reported."""
+
+    alive: dict[str, Finding] = {}
+
+
+class Event(Struct, frozen=True):
+    """A finding that opened or closed."""
+
+    status: Status
+    finding: Finding
+
+
+def advance(state: State, report: Report, at: Instant, close_after_ms: int) -> tuple[State, Report, tuple[Event, ...]]:
+    """Carry the findings of a report over from the last one.
+
+    A finding seen for the first time is `open`, again `ongoing`. One whose condition no longer holds stays, as it was
+    last seen, until that has lasted `close_after_ms`; then it is `closed`, once, and gone.
+    """
+    alive: dict[str, Finding] = {}
+    shown: list[Finding] = []
+    events: list[Event] = []
+    for finding in report.findings:
+        before = state.alive.get(finding.id)
+        seen = _seen(finding, before, at)
+        alive[seen.id] = seen
+        shown.append(seen)
+        if before is None:
+            events.append(Event(Status.OPEN, seen))
+    for identity, before in state.alive.items():
+        if identity in alive:
+            continue
+        if before.last_seen is not None and at - before.last_seen >= close_after_ms:
+            closed = msgspec.structs.replace(before, status=Status.CLOSED)
+            shown.append(closed)
+            events.append(Event(Status.CLOSED, closed))
+        else:
+            alive[identity] = before
+            shown.append(before)
+    return State(alive), msgspec.structs.replace(report, findings=tuple(shown)), tuple(events)
+
+
+def _seen(finding: Finding, before: Finding | None, at: Instant) -> Finding:
+    if before is None:
+        return msgspec.structs.replace(finding, status=Status.OPEN, first_seen=finding.first_seen or at, last_seen=at)
+    return msgspec.structs.replace(finding, status=Status.ONGOING, first_seen=before.first_seen, last_seen=at)

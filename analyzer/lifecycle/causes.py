@@ -1,0 +1,70 @@
+"""One cause, one page: which finding explains which other."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+from msgspec import Struct
+
+from analyzer.model.finding import Finding, Severity
+from collections.abc import Callable
+
+
+__all__ = ["fold"]
+
+
+class _Rule(Struct, frozen=True):
+    """`cause` explains `effect` when both are of one table and the condition on the pair holds."""
+
+    cause: str
+    effect: str
+    holds: Callable[[Finding, Finding], bool]
+
+
+def _same_place(cause: Finding, effect: Finding) -> bool:
+    return cause.index == effect.index and cause.direction == effect.direction
+
+
+def _same_limit(cause: Finding, effect: Finding) -> bool:
+    return _same_place(cause, effect) and effect.cause == "key-range" and cause.severity.rank >= Severity.HIGH.rank
+
+
+def _heats_index(cause: Finding, effect: Finding) -> bool:
+    return _same_limit(cause, effect) and cause.index is not None
+
+
+def _pushes_back(cause: Finding, effect: Finding) -> bool:
+    return cause.index == effect.index and cause.cause == effect.cause and effect.direction == cause.direction
+
+
+def _scans_it_full(cause: Finding, effect: Finding) -> bool:
+    hot = cause.severity.rank >= Severity.HIGH.rank
+    return hot and _same_place(cause, effect) and effect.cause != "key-range"
+
+
+_RULES = (
+    _Rule("hot-key", "gsi-back-pressure", _heats_index),
+    _Rule("gsi-back-pressure", "throttling", _pushes_back),
+    _Rule("hot-key", "throttling", _same_limit),
+    _Rule("unexpected-scan", "throttling", _scans_it_full),
+)
+
+
+def fold(findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
+    """Give each finding that another explains the id of that one; the first rule that fits wins."""
+    return tuple(_explained(finding, findings) for finding in findings)
+
+
+def _explained(effect: Finding, findings: tuple[Finding, ...]) -> Finding:
+    for rule in _RULES:
+        if rule.effect != effect.detector:
+            continue
+        for cause in findings:
+            if cause.detector == rule.cause and _one_table(cause, effect) and rule.holds(cause, effect):
+                return msgspec.structs.replace(effect, caused_by=cause.id)
+    return effect
+
+
+def _one_table(cause: Finding, effect: Finding) -> bool:
+    return (cause.account, cause.region, cause.table) == (effect.account, effect.region, effect.table)

@@ -1,0 +1,113 @@
+"""Heavy keys become heat: the share of what one partition can serve, with bounds from the sketch and from sampling.
+
+Demand counts what was refused too: a throttled try consumes nothing, so that the admitted units of a key at its ceiling
+sit just below it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from analyzer.knowledge.limits import READ_UNITS_A_PARTITION, WRITE_UNITS_A_PARTITION
+from analyzer.model.counts import Counts, HeavyKey, HeavyKeys, KeyLevel, KeyName
+from analyzer.model.estimate import ZERO, Estimate
+from analyzer.model.finding import Direction, KeyShown
+from analyzer.model.instant import SLICE_MS
+from analyzer.model.traffic import KeyHeat, KeySlice
+from analyzer.statistics.intervals import estimate_count
+
+if TYPE_CHECKING:
+    from analyzer.requests.lexicon import Lexicon
+    from analyzer.traffic.rows import RowIndex
+
+__all__ = ["ceiling_of", "heat_of"]
+
+_KEPT = 20
+"""How many keys of a level are shown for a target and direction; more are never looked at."""
+
+_SLICE_SECONDS = SLICE_MS / 1000
+
+
+def ceiling_of(direction: Direction) -> int:
+    """Return the units a second that one partition serves."""
+    return READ_UNITS_A_PARTITION if direction is Direction.READ else WRITE_UNITS_A_PARTITION
+
+
+def heat_of(heavy: HeavyKeys, counts: Counts, places: RowIndex, lexicon: Lexicon) -> list[KeyHeat]:
+    """Return the heat of the heaviest keys of a target and direction, level by level."""
+    all_tries = sum(key.tries for key in heavy.keys if key.name.level is KeyLevel.PARTITION)
+    kept: list[KeyHeat] = []
+    for level in KeyLevel:
+        of_level = [key for key in heavy.keys if key.name.level is level]
+        kept += [_heat(key, heavy, counts, places, all_tries, lexicon) for key in of_level[:_KEPT]]
+    return kept
+
+
+def _heat(
+    key: HeavyKey, heavy: HeavyKeys, counts: Counts, places: RowIndex, all_tries: int, lexicon: Lexicon
+) -> KeyHeat:
+    ceiling = ceiling_of(heavy.direction)
+    below, above = _sampling(key, counts)
+    units = Estimate((key.low + key.high) / 4, key.low * below / 2, key.high * above / 2)
+    series = tuple(
+        KeySlice(start, low * below / 2 / _SLICE_SECONDS, high * above / 2 / _SLICE_SECONDS)
+        for start, low, high in key.series
+    )
+    admitted = _hottest(series) / ceiling
+    demand = 1 + key.tries / key.sampled if key.sampled else 1.0
+    shown, template = _shown(key.name, heavy, lexicon)
+    return KeyHeat(
+        level=key.name.level,
+        direction=heavy.direction,
+        subject=f"{key.name.level}:{key.name.partition}:{key.name.sort or ''}",
+        key=shown,
+        key_template=template,
+        units=units,
+        admitted=admitted,
+        heat=Estimate(admitted.value * demand, admitted.low * demand, admitted.high * demand),
+        share=_share(units, heavy.total / 2),
+        tries=key.tries,
+        tries_share=key.tries / all_tries if all_tries else 0.0,
+        series=series,
+        rows=tuple((places[cell][1], weight / 2) for cell, weight in key.by_cell if cell in places),
+        peak_second=None if key.peak_second is None else key.peak_second / 2,
+        seconds_over=key.seconds_over,
+        observed=key.sampled,
+        distinct_sorts=key.distinct_sorts,
+    )
+
+
+def _sampling(key: HeavyKey, counts: Counts) -> tuple[float, float]:
+    """Return by which factors sampling may have over- and understated a key's weight; 1 and 1 where all was kept."""
+    weight = sum(part for _, part in key.by_cell)
+    if not weight or not key.sampled:
+        return 1.0, 1.0
+    kept = sum(part * counts.cells[cell].sample_rate for cell, part in key.by_cell) / weight
+    if kept >= 1:
+        return 1.0, 1.0
+    estimate = estimate_count([(key.sampled, kept)])
+    return estimate.low / estimate.value, estimate.high / estimate.value
+
+
+def _hottest(series: tuple[KeySlice, ...]) -> Estimate:
+    if not series:
+        return ZERO
+    hottest = max(series, key=lambda part: part.low + part.high)
+    return Estimate((hottest.low + hottest.high) / 2, hottest.low, hottest.high)
+
+
+def _share(units: Estimate, total: float) -> Estimate:
+    if total <= 0:
+        return ZERO
+    return Estimate(*(min(1.0, part / total) for part in units))
+
+
+def _shown(name: KeyName, heavy: HeavyKeys, lexicon: Lexicon) -> tuple[KeyShown, KeyShown]:
+    """Return attribute → value, and attribute → template; a prefix is shown with a star for what follows."""
+    values = [name.partition + "*" if name.level is KeyLevel.PREFIX else name.partition]
+    if name.level is KeyLevel.ITEM and name.sort is not None:
+        values.append(name.sort)
+    attributes = (*heavy.attributes, "partition key", "sort key")[len(heavy.attributes) and 0 :]
+    shown = dict(zip(attributes, values, strict=False))
+    templates = {attribute: lexicon.template(heavy.target.table, value) for attribute, value in shown.items()}
+    return dict(shown), dict(templates)
