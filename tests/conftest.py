@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 import pytest
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 _GOLDEN = Path(__file__).parent / "golden"
 
@@ -24,7 +21,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 @pytest.fixture
-def golden(request: pytest.FixtureRequest) -> Iterator[Golden]:
+def golden(request: pytest.FixtureRequest) -> Golden:
     """Fail where a text differs from tests/golden/NAME; with --rewrite-golden, write it there instead."""
     rewrite = bool(request.config.getoption("--rewrite-golden"))
 
@@ -36,4 +33,4 @@ def golden(request: pytest.FixtureRequest) -> Iterator[Golden]:
         assert path.is_file(), f"{path} is missing: run pytest --rewrite-golden and review it"
         assert text == path.read_text("utf-8"), f"{path} differs: run pytest --rewrite-golden and review the difference"
 
-    yield compare
+    return compare

@@ -1,0 +1,273 @@
+"""A recording, version 1 (docs/reference/formats.md): what collectors saw in one stretch, read back as values.
+
+A file is read twice: once for everything but the requests, whose contract and tables may stand behind them, and once
+for the requests, so that memory never follows their number.
+"""
+
+from __future__ import annotations
+
+import gzip
+import zlib
+from collections import Counter
+from typing import IO, TYPE_CHECKING, Any, cast
+
+from msgspec import Struct
+
+from analyzer.errors import MalformedError
+from analyzer.model.batch import Batch, TableSnapshot
+from analyzer.model.instant import Instant, parse_instant
+from analyzer.model.sight import Covers, Gap, GapReason, SourceName
+from analyzer.model.target import Target
+from analyzer.model.window import Window
+from analyzer.recording_lines import (
+    ChangeLine,
+    ContractLine,
+    CounterLine,
+    GapLine,
+    Header,
+    InsightsLine,
+    LimitsLine,
+    MetricLine,
+    RequestLine,
+    ScalingLine,
+    TableLine,
+    TtlLine,
+    change,
+    gap,
+    insight_series,
+    metric_series,
+    parse_line,
+    parse_request,
+    scaling_limits,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from analyzer.model.request import RequestRecord
+
+__all__ = ["Recording", "read_recording", "read_requests"]
+
+_VERSION = 1
+_LONGEST_LINE = 16 << 20
+_LATE_MS = 60_000
+_SOURCES: dict[type[Struct], SourceName] = {
+    ContractLine: SourceName.CONTRACT,
+    TableLine: SourceName.TABLE_CATALOG,
+    TtlLine: SourceName.TABLE_CATALOG,
+    ScalingLine: SourceName.TABLE_CATALOG,
+    InsightsLine: SourceName.CONTRIBUTOR_INSIGHTS,
+    MetricLine: SourceName.CLOUDWATCH_METRICS,
+    ChangeLine: SourceName.CHANGES,
+    RequestLine: SourceName.REQUEST_LOG,
+    CounterLine: SourceName.REQUEST_LOG,
+}
+
+
+class Recording(Struct, frozen=True, kw_only=True):
+    """Everything of a recording but its requests; `contract` is the document as the contract's own file has it.
+
+    `unknown` counts lines of kinds that this version does not know, `bad` the lines that could not be read. Requests
+    are `is_ordered` when none lies a minute or more before one that stands above it. `counters` holds what samplers
+    dropped or left out.
+    """
+
+    window: Window
+    collected_at: Instant | None
+    region: str | None
+    account: str | None
+    contract: dict[str, Any] | None
+    batch: Batch
+    sources: frozenset[SourceName]
+    limits: dict[str, Any]
+    counters: dict[str, int]
+    unknown: dict[str, int]
+    bad: int
+    requests: int
+    is_ordered: bool
+
+
+def read_recording(path: Path) -> Recording:
+    """Read everything but the requests; raises MalformedError where the file is no recording, OSError as it comes."""
+    lines = _lines(path)
+    reader = _Reader(_header(path, next(lines, None)))
+    for line in lines:
+        reader.take(line)
+    return reader.recording()
+
+
+def read_requests(path: Path, recording: Recording) -> Iterator[RequestRecord]:
+    """Yield the requests as they stand in the file; bad lines were counted when the rest was read."""
+    for line in _lines(path):
+        if line is None or isinstance(line, Gap):
+            continue
+        try:
+            record = parse_request(line, recording.region, recording.account)
+        except ValueError:
+            continue
+        if record is not None:
+            yield record
+
+
+def _header(path: Path, line: bytes | Gap | None) -> Header:
+    hint = "its first line says kind `recording`; a plain request log is read by `dynascope analyze`"
+    try:
+        header = parse_line(line) if isinstance(line, bytes) else None
+    except ValueError:
+        header = None
+    if not isinstance(header, Header):
+        raise MalformedError(f"{path} is no recording", hint=hint)
+    if header.v != _VERSION:
+        raise MalformedError(f"{path} is a recording of version {header.v}", hint=f"this reads version {_VERSION}")
+    if parse_instant(header.end) < parse_instant(header.start):
+        raise MalformedError(f"{path} ends before it starts", hint="see `start` and `end` in its first line")
+    return header
+
+
+class _Reader:
+    """Gathers the lines of one recording, requests counted only."""
+
+    def __init__(self, header: Header) -> None:
+        self._header = header
+        self._lines: dict[type[Struct], list[Any]] = {}
+        self._gaps: list[Gap] = []
+        self._unknown: Counter[str] = Counter()
+        self._bad = 0
+        self._requests = 0
+        self._newest: Instant = 0
+        self._is_ordered = True
+
+    def take(self, line: bytes | Gap | None) -> None:
+        """Take one line, one that was too long, or what cut the file off."""
+        if isinstance(line, Gap):
+            self._gaps.append(line)
+            return
+        try:
+            parsed = None if line is None else parse_line(line)
+        except (ValueError, RecursionError):
+            parsed = None
+        if parsed is None:
+            self._bad += 1
+        elif isinstance(parsed, str):
+            self._unknown[parsed] += 1
+        elif isinstance(parsed, RequestLine):
+            self._see(parsed)
+        else:
+            self._lines.setdefault(type(parsed), []).append(parsed)
+
+    def _see(self, request: RequestLine) -> None:
+        time = parse_instant(request.request.time)
+        self._is_ordered &= time > self._newest - _LATE_MS
+        self._newest = max(self._newest, time)
+        self._requests += 1
+
+    def _all(self, kind: type[Struct]) -> list[Any]:
+        return self._lines.get(kind, [])
+
+    def _target(self, table: str, index: str | None = None) -> Target:
+        return Target(self._header.account, self._header.region, table, index)
+
+    def recording(self) -> Recording:
+        """Return what was gathered."""
+        header = self._header
+        window = Window(parse_instant(header.start), parse_instant(header.end))
+        counters: Counter[str] = Counter()
+        for line in self._all(CounterLine):
+            counters[line.counter] += line.count
+        if self._bad:
+            detail = f"{self._bad} of the recording's lines could not be read"
+            self._gaps.append(Gap(SourceName.REQUEST_LOG, GapReason.MALFORMED, detail))
+        contracts, limits = self._all(ContractLine), self._all(LimitsLine)
+        seen = {_SOURCES[kind] for kind in self._lines if kind in _SOURCES}
+        return Recording(
+            window=window,
+            collected_at=None if header.collected_at is None else parse_instant(header.collected_at),
+            region=header.region,
+            account=header.account,
+            contract=contracts[-1].contract if contracts else None,
+            batch=self._batch(window),
+            sources=frozenset(seen | ({SourceName.REQUEST_LOG} if self._requests else set())),
+            limits=limits[-1].limits if limits else {},
+            counters=dict(counters),
+            unknown=dict(self._unknown),
+            bad=self._bad,
+            requests=self._requests,
+            is_ordered=self._is_ordered,
+        )
+
+    def _batch(self, window: Window) -> Batch:
+        insights = [(line, self._target(line.table, line.index)) for line in self._all(InsightsLine)]
+        return Batch(
+            window=window,
+            covers=tuple(self._covers(window)),
+            metrics=tuple(metric_series(line) for line in self._all(MetricLine)),
+            insights=tuple(series for line, target in insights for series in insight_series(line, target)),
+            tables=tuple(self._tables()),
+            scaling=tuple(
+                scaling_limits(line, self._target(line.table, line.index)) for line in self._all(ScalingLine)
+            ),
+            changes=tuple(change(line) for line in self._all(ChangeLine)),
+            gaps=tuple(gap(line) for line in self._all(GapLine)) + tuple(self._gaps),
+        )
+
+    def _covers(self, window: Window) -> Iterator[Covers]:
+        metrics = [
+            (m.dimensions.get("TableName"), m.dimensions.get("GlobalSecondaryIndexName")) for m in self._all(MetricLine)
+        ]
+        insights = [(line.table, line.index) for line in self._all(InsightsLine)]
+        tables = [(line.table.get("TableName"), None) for line in self._all(TableLine)]
+        for source, places in (
+            (SourceName.CLOUDWATCH_METRICS, metrics),
+            (SourceName.CONTRIBUTOR_INSIGHTS, insights),
+            (SourceName.TABLE_CATALOG, tables),
+        ):
+            yield from (Covers(source, window, table, index) for table, index in dict.fromkeys(places))
+        if self._requests:
+            yield Covers(SourceName.REQUEST_LOG, window)
+
+    def _tables(self) -> Iterator[TableSnapshot]:
+        ttls = {line.table: line.ttl for line in self._all(TtlLine)}
+        named = set()
+        for line in self._all(TableLine):
+            name = str(line.table.get("TableName", ""))
+            named.add(name)
+            time = None if line.time is None else parse_instant(line.time)
+            yield TableSnapshot(self._target(name), time, line.table, ttls.get(name))
+        for name in ttls.keys() - named:
+            yield TableSnapshot(self._target(name), None, {"TableName": name}, ttls[name])
+
+
+def _lines(path: Path) -> Iterator[bytes | Gap | None]:
+    """Yield the lines that hold something; None for one that is too long, a gap where compression breaks off."""
+    broken: list[type[Exception]] = [EOFError, zlib.error, gzip.BadGzipFile]
+    with path.open("rb") as raw:
+        if path.suffix == ".zst":
+            import zstandard  # noqa: PLC0415 -- only for what is compressed with it
+
+            broken.append(zstandard.ZstdError)
+            file = cast("IO[bytes]", zstandard.ZstdDecompressor().stream_reader(raw, read_across_frames=True))
+        else:
+            file = cast("IO[bytes]", gzip.GzipFile(fileobj=raw)) if path.suffix == ".gz" else raw
+        try:
+            yield from _split(file)
+        except tuple(broken) as error:
+            yield Gap(SourceName.REQUEST_LOG, GapReason.MALFORMED, f"{path.name} breaks off: {error}")
+
+
+def _split(file: IO[bytes]) -> Iterator[bytes | None]:
+    rest, is_overlong = b"", False
+    while chunk := file.read(1 << 18):
+        *whole, rest = (rest + chunk).split(b"\n")
+        for line in whole:
+            if is_overlong:
+                is_overlong = False
+                yield None
+            elif line.strip():
+                yield line
+        if len(rest) > _LONGEST_LINE:
+            rest, is_overlong = b"", True
+    if is_overlong:
+        yield None
+    elif rest.strip():
+        yield rest
