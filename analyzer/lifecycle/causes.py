@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 import msgspec
 from msgspec import Struct
 
 from analyzer.model.finding import Finding, Severity
-from collections.abc import Callable
-
 
 __all__ = ["fold"]
 

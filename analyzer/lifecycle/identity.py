@@ -7,10 +7,9 @@ become known later. The hash is keyed, so that an id does not give away a key.
 from __future__ import annotations
 
 from hashlib import blake2b
+from typing import TYPE_CHECKING
 
 import msgspec
-
-from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from analyzer.model.finding import Finding

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import msgspec
-
 from typing import TYPE_CHECKING
+
+import msgspec
 
 if TYPE_CHECKING:
     from analyzer.model.finding import Finding

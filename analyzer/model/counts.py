@@ -99,7 +99,8 @@ class HeavyKey(Struct, frozen=True):
     The true weight lies in [low, high] (half-units). `series` holds (slice start, low, high) of each slice with weight.
     `tries` are throttled tries. `by_cell` says which cells of `Counts.cells` the weight came from, a lower bound each.
     `peak_second` is the most half-units in one second and `seconds_over` how many seconds stood at or over the ceiling
-    since `tracked_since`; None where no per-second ring was kept.
+    since `tracked_since`; None where no per-second ring was kept. `sampled` is the number of records that it rests on.
+    `templates` is the shown shape of each value of the key (`CASE#<id>`), partition first.
     """
 
     name: KeyName
@@ -113,12 +114,14 @@ class HeavyKey(Struct, frozen=True):
     tracked_since: Instant | None = None
     sampled: int = 0
     distinct_sorts: int | None = None
+    templates: tuple[str, ...] = ()
 
 
 class HeavyKeys(Struct, frozen=True):
     """The heaviest keys of one target and direction, heaviest first, and the bound on every key not listed.
 
-    `total` is exact: the weight of all keys, listed or not. `templates` gives each key's shown template by attribute.
+    `total` is exact: the weight of all keys, listed or not. `attributes` names partition and sort key where known.
+    `real` is False where records carried templates only, so that no key can be told from another.
     """
 
     target: Target

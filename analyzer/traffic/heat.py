@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from analyzer.knowledge.limits import READ_UNITS_A_PARTITION, WRITE_UNITS_A_PARTITION
-from analyzer.model.counts import Counts, HeavyKey, HeavyKeys, KeyLevel, KeyName
+from analyzer.model.counts import Counts, HeavyKey, HeavyKeys, KeyLevel
 from analyzer.model.estimate import ZERO, Estimate
 from analyzer.model.finding import Direction, KeyShown
 from analyzer.model.instant import SLICE_MS
@@ -17,7 +17,6 @@ from analyzer.model.traffic import KeyHeat, KeySlice
 from analyzer.statistics.intervals import estimate_count
 
 if TYPE_CHECKING:
-    from analyzer.requests.lexicon import Lexicon
     from analyzer.traffic.rows import RowIndex
 
 __all__ = ["ceiling_of", "heat_of"]
@@ -33,19 +32,17 @@ def ceiling_of(direction: Direction) -> int:
     return READ_UNITS_A_PARTITION if direction is Direction.READ else WRITE_UNITS_A_PARTITION
 
 
-def heat_of(heavy: HeavyKeys, counts: Counts, places: RowIndex, lexicon: Lexicon) -> list[KeyHeat]:
+def heat_of(heavy: HeavyKeys, counts: Counts, places: RowIndex) -> list[KeyHeat]:
     """Return the heat of the heaviest keys of a target and direction, level by level."""
     all_tries = sum(key.tries for key in heavy.keys if key.name.level is KeyLevel.PARTITION)
     kept: list[KeyHeat] = []
     for level in KeyLevel:
         of_level = [key for key in heavy.keys if key.name.level is level]
-        kept += [_heat(key, heavy, counts, places, all_tries, lexicon) for key in of_level[:_KEPT]]
+        kept += [_heat(key, heavy, counts, places, all_tries) for key in of_level[:_KEPT]]
     return kept
 
 
-def _heat(
-    key: HeavyKey, heavy: HeavyKeys, counts: Counts, places: RowIndex, all_tries: int, lexicon: Lexicon
-) -> KeyHeat:
+def _heat(key: HeavyKey, heavy: HeavyKeys, counts: Counts, places: RowIndex, all_tries: int) -> KeyHeat:
     ceiling = ceiling_of(heavy.direction)
     below, above = _sampling(key, counts)
     units = Estimate((key.low + key.high) / 4, key.low * below / 2, key.high * above / 2)
@@ -55,7 +52,7 @@ def _heat(
     )
     admitted = _hottest(series) / ceiling
     demand = 1 + key.tries / key.sampled if key.sampled else 1.0
-    shown, template = _shown(key.name, heavy, lexicon)
+    shown, template = _shown(key, heavy)
     return KeyHeat(
         level=key.name.level,
         direction=heavy.direction,
@@ -102,12 +99,11 @@ def _share(units: Estimate, total: float) -> Estimate:
     return Estimate(*(min(1.0, part / total) for part in units))
 
 
-def _shown(name: KeyName, heavy: HeavyKeys, lexicon: Lexicon) -> tuple[KeyShown, KeyShown]:
+def _shown(key: HeavyKey, heavy: HeavyKeys) -> tuple[KeyShown, KeyShown]:
     """Return attribute → value, and attribute → template; a prefix is shown with a star for what follows."""
+    name = key.name
     values = [name.partition + "*" if name.level is KeyLevel.PREFIX else name.partition]
     if name.level is KeyLevel.ITEM and name.sort is not None:
         values.append(name.sort)
-    attributes = (*heavy.attributes, "partition key", "sort key")[len(heavy.attributes) and 0 :]
-    shown = dict(zip(attributes, values, strict=False))
-    templates = {attribute: lexicon.template(heavy.target.table, value) for attribute, value in shown.items()}
-    return dict(shown), dict(templates)
+    attributes = heavy.attributes or ("partition key", "sort key")
+    return dict(zip(attributes, values, strict=False)), dict(zip(attributes, key.templates, strict=False))

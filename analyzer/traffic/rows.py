@@ -27,32 +27,36 @@ _NO_LATENCY = Latency((), 0.0, 0)
 
 
 def rows_of(
-    counts: Counts, attribute: Callable[[Cell], Attribution]
+    counts: Counts, attribute: Callable[[Cell], Attribution], name: Callable[[str | None], str | None]
 ) -> tuple[dict[Target, list[PatternTraffic]], RowIndex]:
-    """Group the cells that saw anything by target, shape and caller; sample rates are joined into one estimate."""
+    """Group the cells that saw anything by target, shape and caller; sample rates are joined into one estimate.
+
+    `name` gives a caller the name that the contract knows it by.
+    """
     grouped: dict[tuple[Target, str, str | None, bool], list[int]] = {}
     active = np.flatnonzero(counts.values.any(axis=1))
     for number in active.tolist():
         cell = counts.cells[number]
-        grouped.setdefault((cell.target, cell.shape.fingerprint, cell.caller, cell.secondary), []).append(number)
+        caller = name(cell.caller)
+        grouped.setdefault((cell.target, cell.shape.fingerprint, caller, cell.secondary), []).append(number)
     rows: dict[Target, list[PatternTraffic]] = {}
     places: RowIndex = {}
-    for (target, _, _, _), numbers in grouped.items():
+    for (target, _, caller, _), numbers in grouped.items():
         at_target = rows.setdefault(target, [])
         for number in numbers:
             places[number] = (target, len(at_target))
-        at_target.append(_row(counts, numbers, attribute))
+        at_target.append(_row(counts, numbers, caller, attribute(counts.cells[numbers[0]])))
     return rows, places
 
 
-def _row(counts: Counts, numbers: list[int], attribute: Callable[[Cell], Attribution]) -> PatternTraffic:
+def _row(counts: Counts, numbers: list[int], caller: str | None, attribution: Attribution) -> PatternTraffic:
     cells = [counts.cells[number] for number in numbers]
     sums = _Sums([counts.values[number].tolist() for number in numbers], [cell.sample_rate for cell in cells])
     first = cells[0]
     return PatternTraffic(
         shape=first.shape,
-        attribution=attribute(first),
-        caller=first.caller,
+        attribution=attribution,
+        caller=caller,
         requests=sums.count(Count.REQUESTS),
         failed=sums.count(Count.FAILED),
         throttled=sums.count(Count.THROTTLED),

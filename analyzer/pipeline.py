@@ -1,0 +1,184 @@
+"""The one function that is the product: what was observed, joined with what was declared, becomes a report.
+
+Pure: no input or output, no clock, no logger. The daemon, `analyze`, `replay` and every test call it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from analyzer.correlator.attribute import attribute
+from analyzer.lifecycle.causes import fold
+from analyzer.lifecycle.identity import identify
+from analyzer.lifecycle.unite import unite
+from analyzer.lifecycle.verdict import by_weight, verdict_of
+from analyzer.model.history import EMPTY, History
+from analyzer.model.instant import SLICE_MS, Instant
+from analyzer.model.observations import Observations
+from analyzer.model.report import Report
+from analyzer.model.sight import Skipped, SkipReason, SourceName
+from analyzer.model.window import Window
+from analyzer.traffic.join import join
+from analyzer.traffic.lines import coverage_lines, key_lines, pattern_lines
+from analyzer.traffic.sights import sight_states
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from analyzer.contract.model import Contract
+    from analyzer.interfaces import Detector
+    from analyzer.model.batch import Batch
+    from analyzer.model.counts import Cell
+    from analyzer.model.finding import Finding
+    from analyzer.model.shape import Attribution
+    from analyzer.model.sight import Gap
+    from analyzer.model.traffic import Traffic
+    from analyzer.requests.digest import Digest
+
+__all__ = ["Walk", "analyze"]
+
+
+def analyze(
+    observations: Observations, contract: Contract, detectors: Sequence[Detector], history: History = EMPTY
+) -> Report:
+    """Judge one window: join requests with the contract, run every detector on every target, conclude."""
+    traffic = join(observations, _attributor(contract), contract, history)
+    findings, skipped = _detect(traffic, detectors)
+    return _report(observations, traffic, fold(findings), skipped)
+
+
+def _attributor(contract: Contract) -> Callable[[Cell], Attribution]:
+    return lambda cell: attribute(cell.shape, cell.target, cell.caller, contract)
+
+
+def _detect(
+    traffic: tuple[Traffic, ...], detectors: Sequence[Detector]
+) -> tuple[tuple[Finding, ...], tuple[Skipped, ...]]:
+    """Run the detectors whose needs are met; the others are skipped, by name and with what they lack."""
+    findings: list[Finding] = []
+    skipped: list[Skipped] = []
+    for one in traffic:
+        for detector in detectors:
+            if not any(needed <= one.sights for needed in detector.needs):
+                skipped.append(_skip(detector, one))
+                continue
+            for outcome in detector.detect(one):
+                if isinstance(outcome, Skipped):
+                    skipped.append(outcome)
+                else:
+                    findings.append(identify(outcome))
+    return tuple(findings), tuple(skipped)
+
+
+def _skip(detector: Detector, traffic: Traffic) -> Skipped:
+    """Name what the alternative that lacks least still needs."""
+    missing = min((needed - traffic.sights for needed in detector.needs), key=lambda lack: (len(lack), sorted(lack)))
+    target = traffic.target
+    return Skipped(detector.name, target.table, target.index, SkipReason.MISSING_SIGHT, tuple(sorted(missing)))
+
+
+def _report(
+    observations: Observations,
+    traffic: tuple[Traffic, ...],
+    findings: tuple[Finding, ...],
+    skipped: tuple[Skipped, ...],
+) -> Report:
+    gaps = (*observations.gaps, *(gap for batch in observations.batches for gap in batch.gaps))
+    lines = pattern_lines(traffic)
+    ordered = by_weight(findings)
+    return Report(
+        window=observations.window,
+        as_of=observations.window.end,
+        region=observations.region,
+        account=observations.account,
+        verdict=verdict_of(ordered, gaps, lines),
+        findings=ordered,
+        skipped=skipped,
+        gaps=gaps,
+        sight=tuple(state for one in traffic for state in sight_states(one.target, one.sights)),
+        changes=tuple(change for batch in observations.batches for change in batch.changes),
+        patterns=lines,
+        keys=key_lines(traffic),
+        coverage=coverage_lines(traffic),
+        traffic=traffic,
+    )
+
+
+class Walk:
+    """Walks a request log window by window, as the daemon would have lived it, and unites the findings by id.
+
+    The caller feeds a digest and calls `advance` as it goes, so that memory follows the window and not the log; slices
+    without a request are skipped. `finish` concludes for the whole stretch.
+    """
+
+    def __init__(
+        self, contract: Contract, detectors: Sequence[Detector], *, window_ms: int, history: History = EMPTY
+    ) -> None:
+        self._contract = contract
+        self._detectors = tuple(detectors)
+        self._window_ms = window_ms
+        self._history = history
+        self._judged: Instant | None = None
+        self._first: Instant | None = None
+        self._findings: tuple[Finding, ...] = ()
+        self._skipped: dict[Skipped, None] = {}
+
+    def advance(self, digest: Digest, until: Instant) -> None:
+        """Judge every window that ends at or before `until` and has not been judged, then forget what lies behind."""
+        for start in digest.slices():
+            end = start + SLICE_MS
+            if end > until:
+                break
+            if self._judged is None or end > self._judged:
+                self._judge(digest, end)
+        if self._judged is not None:
+            digest.forget_before(self._judged - self._window_ms)
+
+    def _judge(self, digest: Digest, end: Instant) -> None:
+        if self._first is None:
+            self._first = end - SLICE_MS
+        window = Window(max(self._first, end - self._window_ms), end)
+        report = analyze(self._observe(digest, window), self._contract, self._detectors, self._history)
+        seen = (msgspec.structs.replace(f, first_seen=window.start, last_seen=window.end) for f in report.findings)
+        self._findings = unite(self._findings, tuple(seen))
+        self._skipped.update(dict.fromkeys(report.skipped))
+        self._judged = end
+
+    @staticmethod
+    def _observe(digest: Digest, window: Window) -> Observations:
+        return Observations(
+            window=window,
+            counts=digest.result(window),
+            sources=frozenset({SourceName.REQUEST_LOG}),
+            hours=digest.hours(),
+        )
+
+    def finish(
+        self,
+        digest: Digest,
+        *,
+        window: Window | None = None,
+        batches: tuple[Batch, ...] = (),
+        gaps: tuple[Gap, ...] = (),
+        account: str | None = None,
+        region: str | None = None,
+    ) -> Report:
+        """Judge what is left and conclude for all that was read, with every finding at its worst."""
+        span = digest.span()
+        if span is not None:
+            self.advance(digest, span.end)
+        whole = digest.totals()
+        observations = Observations(
+            window=window or whole.window,
+            counts=whole,
+            batches=batches,
+            gaps=gaps,
+            sources=frozenset({SourceName.REQUEST_LOG}),
+            account=account,
+            region=region,
+            hours=digest.hours(),
+        )
+        traffic = join(observations, _attributor(self._contract), self._contract, self._history)
+        return _report(observations, traffic, self._findings, tuple(self._skipped))

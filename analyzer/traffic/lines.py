@@ -1,0 +1,122 @@
+"""The lines of a report that show the traffic itself: patterns, keys, coverage."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from analyzer.model.counts import LATENCY_BOUNDS_MS
+from analyzer.model.finding import Direction
+from analyzer.model.report import Coverage, KeyLine, PatternKind, PatternLine
+from analyzer.model.traffic import Latency, PatternTraffic
+from analyzer.traffic.heat import ceiling_of
+from analyzer.traffic.measure import add, direction_units, total_units
+from analyzer.traffic.rows import quantile_ms
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from analyzer.model.target import Target
+    from analyzer.model.traffic import Traffic
+
+__all__ = ["MOST_LINES", "coverage_lines", "key_lines", "pattern_lines"]
+
+MOST_LINES = 500
+"""How many pattern lines a report holds; the rest is one line `other`."""
+
+_MOST_KEYS = 100
+
+
+def pattern_lines(traffic: Iterable[Traffic]) -> tuple[PatternLine, ...]:
+    """Return one line a declared pattern or undeclared shape of each target, the dearest first; sums are kept."""
+    grouped: dict[tuple[Target, str, str], list[PatternTraffic]] = {}
+    for one in traffic:
+        for row in one.rows:
+            if row.secondary:
+                continue
+            subject = row.attribution.pattern or row.shape.fingerprint
+            grouped.setdefault((one.target, row.attribution.kind.value, subject), []).append(row)
+    lines = [_line(target, rows) for (target, _, _), rows in grouped.items()]
+    lines.sort(key=lambda line: (-(line.units or 0.0), -line.requests, line.table or "", line.pattern or ""))
+    return (*lines[:MOST_LINES], *_other(lines[MOST_LINES:]))
+
+
+def _line(target: Target, rows: list[PatternTraffic]) -> PatternLine:
+    first = max(rows, key=lambda row: row.requests.value)
+    requests = add(row.requests for row in rows)
+    known = any(row.units_known for row in rows)
+    return PatternLine(
+        kind=PatternKind(first.attribution.kind.value),
+        pattern=first.attribution.pattern,
+        candidates=first.attribution.candidates,
+        fingerprint=first.shape.fingerprint,
+        table=target.table,
+        index=target.index,
+        operation=first.shape.operation,
+        text=first.shape.text(),
+        callers=tuple(sorted({row.caller for row in rows}, key=lambda caller: caller or "")),
+        requests=requests.value,
+        requests_low=requests.low,
+        requests_high=requests.high,
+        units=sum(total_units(row) for row in rows) if known else None,
+        waste_units=sum(row.wasted_units.value for row in rows) if known else None,
+        p99_ms=quantile_ms(_united(rows), 0.99, LATENCY_BOUNDS_MS),
+        errors=sum(row.failed.value for row in rows),
+        throttled=sum(row.throttled.value for row in rows),
+    )
+
+
+def _united(rows: list[PatternTraffic]) -> Latency:
+    parts = [row.latency for row in rows if row.latency.calls]
+    buckets = tuple(map(sum, zip(*(part.buckets for part in parts), strict=True)))
+    return Latency(buckets, sum(part.sum_ms for part in parts), sum(part.calls for part in parts))
+
+
+def _other(lines: list[PatternLine]) -> tuple[PatternLine, ...]:
+    if not lines:
+        return ()
+    return (
+        PatternLine(
+            kind=PatternKind.OTHER,
+            requests=sum(line.requests for line in lines),
+            requests_low=sum(line.requests_low for line in lines),
+            requests_high=sum(line.requests_high for line in lines),
+            units=sum(line.units or 0.0 for line in lines),
+            waste_units=sum(line.waste_units or 0.0 for line in lines),
+            p99_ms=None,
+            errors=sum(line.errors for line in lines),
+            throttled=sum(line.throttled for line in lines),
+        ),
+    )
+
+
+def key_lines(traffic: Iterable[Traffic]) -> tuple[KeyLine, ...]:
+    """Return the hottest keys of all targets, the hottest first; at equal heat the more specific one."""
+    ranked = sorted(
+        ((one, key) for one in traffic for key in one.keys if key.units.value),
+        key=lambda pair: (-pair[1].heat.value, -pair[1].level, pair[0].target.order(), pair[1].subject),
+    )
+    return tuple(
+        KeyLine(
+            table=one.target.table,
+            index=one.target.index,
+            direction=key.direction,
+            key=key.key,
+            key_template=key.key_template,
+            units=key.units.value,
+            units_low=key.units.low,
+            units_high=key.units.high,
+            heat=key.heat.value,
+            peak_second=None if key.peak_second is None else key.peak_second / ceiling_of(key.direction),
+        )
+        for one, key in ranked[:_MOST_KEYS]
+    )
+
+
+def coverage_lines(traffic: Iterable[Traffic]) -> tuple[Coverage, ...]:
+    """Return what the request log explains of each target's units; what was billed only CloudWatch knows."""
+    return tuple(
+        Coverage(one.target.table, one.target.index, direction, units, None, None)
+        for one in traffic
+        for direction in Direction
+        if (units := direction_units(one, direction)) > 0
+    )
