@@ -1,0 +1,49 @@
+"""dynascope config."""
+
+from __future__ import annotations
+
+import json
+from enum import StrEnum
+from pathlib import Path  # noqa: TC003 -- typer evaluates the annotation
+from typing import Annotated
+
+import typer
+
+__all__ = ["config"]
+
+
+class ConfigFormat(StrEnum):
+    """How the configuration is printed."""
+
+    YAML = "yaml"
+    JSON = "json"
+
+
+def config(
+    file: Annotated[Path | None, typer.Option("--config", help="configuration to read; else the defaults")] = None,
+    schema: Annotated[bool, typer.Option("--schema", help="print the JSON Schema of the file instead")] = False,
+    output: Annotated[ConfigFormat, typer.Option("--format", help="how to print it")] = ConfigFormat.YAML,
+) -> None:
+    """Check a configuration and print what holds: the file over the defaults, the salt only as set or unset."""
+    from analyzer.cli.output import write  # noqa: PLC0415 -- light start
+    from analyzer.config import json_schema, load_settings  # noqa: PLC0415 -- light start
+
+    if schema:
+        write(json.dumps(json_schema(), indent=2) + "\n")
+        return
+    effective = load_settings(file).effective()
+    write(json.dumps(effective, indent=2) + "\n" if output is ConfigFormat.JSON else _yaml(effective))
+
+
+def _yaml(effective: dict[str, object]) -> str:
+    from io import StringIO  # noqa: PLC0415 -- light start
+
+    from ruamel.yaml import YAML  # noqa: PLC0415 -- light start
+
+    text = StringIO()
+    yaml = YAML()
+    yaml.representer.add_representer(
+        type(None), lambda dumper, _: dumper.represent_scalar("tag:yaml.org,2002:null", "null")
+    )
+    yaml.dump(effective, text)
+    return text.getvalue()

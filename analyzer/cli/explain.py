@@ -1,0 +1,38 @@
+"""dynascope explain."""
+
+from __future__ import annotations
+
+import difflib
+from typing import Annotated
+
+import typer
+
+from analyzer.errors import UsageError
+
+__all__ = ["explain"]
+
+
+def explain(
+    detector: Annotated[str | None, typer.Argument(help="name of a detector; without one, all are listed")] = None,
+) -> None:
+    """Print a detector's page: what it finds, what it needs, when it is silent, and what to do."""
+    from analyzer.cli.output import write  # noqa: PLC0415 -- light start
+    from analyzer.render.pages import detector_page, detector_pages  # noqa: PLC0415 -- light start
+
+    pages = detector_pages()
+    if detector is None:
+        width = max((len(name) for name in pages), default=0)
+        for name, path in pages.items():
+            write(f"{name:{width}}  {_first_sentence(path.read_text('utf-8'))}".rstrip() + "\n")
+        return
+    page = detector_page(detector)
+    if page is None:
+        close = difflib.get_close_matches(detector, list(pages), n=1, cutoff=0.5)
+        mend = f"did you mean {close[0]}?" if close else "`dynascope explain` lists all"
+        raise UsageError(f"there is no detector {detector}; {mend}")
+    write(page)
+
+
+def _first_sentence(page: str) -> str:
+    """Return the first line of prose below the heading."""
+    return next((line.strip() for line in page.splitlines() if line.strip() and not line.startswith("#")), "")

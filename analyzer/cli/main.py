@@ -1,0 +1,89 @@
+"""The command line: one file a command, imported when it is asked for, so that a small command starts at once."""
+
+from __future__ import annotations
+
+import sys
+import traceback
+from importlib import import_module
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
+
+import typer
+from typer.core import TyperGroup
+
+from analyzer.errors import CollectError, ConfigError, ContractError, DynascopeError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["app", "execute", "main"]
+
+COMMANDS = ("analyze", "check", "config", "explain", "infer", "replay", "run", "version")
+_BUG = 70
+
+
+class _Commands(TyperGroup):
+    """Finds the command `name` as the function `name` of `analyzer.cli.name`."""
+
+    def list_commands(self, ctx: Any) -> list[str]:  # noqa: ANN401, ARG002 -- typer's own context
+        return [name for name in COMMANDS if find_spec(f"analyzer.cli.{name}") is not None]
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ANN401 -- typer's own types
+        if cmd_name not in self.list_commands(ctx):
+            return None
+        single = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
+        single.command(cmd_name)(getattr(import_module(f"analyzer.cli.{cmd_name}"), cmd_name))
+        return typer.main.get_command(single)
+
+
+app = typer.Typer(
+    name="dynascope",
+    cls=_Commands,
+    add_completion=False,
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,  # they print local variables, and those hold keys
+    help="Compare the requests that a DynamoDB workload sends with the access patterns its owners declared, and say "
+    "what is wrong, why, who does it, whether it heals alone, and what to do.",
+    epilog="Exit codes: 0 clean, 1 findings, 2 wrong usage or configuration, 3 a source failed or it cannot be told.",
+)
+
+
+@app.callback()
+def _program() -> None:
+    pass
+
+
+def execute(arguments: Sequence[str]) -> int:
+    """Run one command and return its exit code; what the user did wrong is told in words, never as a traceback."""
+    try:
+        app(list(arguments), prog_name="dynascope")
+    except SystemExit as end:
+        return end.code if isinstance(end.code, int) else int(end.code is not None)
+    except CollectError as error:
+        return _say(f"{error}\n  {error.hint}", 3)
+    except (ConfigError, ContractError) as error:
+        sys.stderr.write(f"{error}\n")  # every fault begins with its file and line
+        return 2
+    except DynascopeError as error:
+        return _say(str(error), 2)
+    except Exception as bug:  # noqa: BLE001 -- a bug ends the process, but its message may hold a customer's key
+        return _say(_anonymous(bug), _BUG)
+    return 0
+
+
+def main() -> None:
+    """Run the command that the process was started with."""
+    sys.exit(execute(sys.argv[1:]))
+
+
+def _say(text: str, code: int) -> int:
+    sys.stderr.write(f"dynascope: {text}\n")
+    return code
+
+
+def _anonymous(bug: Exception) -> str:
+    frames = "".join(
+        f"  {frame.filename}:{frame.lineno} in {frame.name}\n" for frame in traceback.extract_tb(bug.__traceback__)
+    )
+    return f"this is a bug of ours: {type(bug).__name__} (its message is withheld, it may hold a key) at\n{frames}"

@@ -1,0 +1,80 @@
+"""What commands that print a report have in common: formats, policies, exit codes, and a reader that left."""
+
+from __future__ import annotations
+
+import os
+import sys
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from analyzer.model.report import Report
+    from analyzer.requests.tokens import Salt
+
+__all__ = ["FailOn", "Format", "Keys", "exit_code", "print_report", "write"]
+
+
+class Format(StrEnum):
+    """How a report is printed."""
+
+    TEXT = "text"
+    JSON = "json"
+    MARKDOWN = "markdown"
+
+
+class Keys(StrEnum):
+    """How keys are shown."""
+
+    REVEAL = "reveal"
+    TEMPLATE = "template"
+    TOKEN = "token"  # noqa: S105 -- a word of the policy
+
+
+class FailOn(StrEnum):
+    """From which severity on a finding makes the command end with 1."""
+
+    LOW = "low"
+    MEDIUM = "medium"
+    HIGH = "high"
+    CRITICAL = "critical"
+    NEVER = "never"
+
+
+def write(text: str) -> None:
+    """Write to standard output; a reader that left, such as `head`, is no error."""
+    try:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def print_report(report: Report, output: Format, keys: Keys, salt: Salt | None) -> None:
+    """Print a report as far as the policy lets keys be seen."""
+    from analyzer.render.show import show  # noqa: PLC0415 -- light start
+
+    shown = show(report, keys.value, salt)
+    if output is Format.JSON:
+        from analyzer.render.json import render_json  # noqa: PLC0415 -- only what is asked for
+
+        write(render_json(shown))
+    elif output is Format.MARKDOWN:
+        from analyzer.render.markdown import render_markdown  # noqa: PLC0415 -- only what is asked for
+
+        write(render_markdown(shown))
+    else:
+        from analyzer.render.text import render_text  # noqa: PLC0415 -- only what is asked for
+
+        write(render_text(shown, colour=sys.stdout.isatty() and "NO_COLOR" not in os.environ))
+
+
+def exit_code(report: Report, fail_on: FailOn, *, source_failed: bool = False) -> int:
+    """Return 1 for a finding at or over `fail_on` that nobody snoozed, else 3 where it cannot be told, else 0."""
+    from analyzer.model.finding import Severity, Status  # noqa: PLC0415 -- light start
+    from analyzer.model.report import VerdictState  # noqa: PLC0415 -- light start
+
+    if fail_on is not FailOn.NEVER:
+        floor = Severity(fail_on.value).rank
+        if any(f.severity.rank >= floor for f in report.findings if f.status is not Status.SNOOZED):
+            return 1
+    return 3 if source_failed or report.verdict.state is VerdictState.CANNOT_TELL else 0
