@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from functools import lru_cache
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["LONGEST_TEXT", "is_variable_name", "mask_expression", "mask_name", "mask_statement"]
+__all__ = [
+    "LONGEST_TEXT",
+    "MaskedStatement",
+    "is_variable_name",
+    "mask_expression",
+    "mask_name",
+    "mask_statement",
+    "masked_statement",
+]
 
 LONGEST_TEXT = 16_384
 """No expression (4 KB) and no statement (8 KB) of DynamoDB's is longer; what follows is not looked at."""
@@ -49,17 +58,15 @@ def mask_expression(text: str, names: Mapping[str, str] | None = None) -> str:
         if upper in _WORDS:
             words[position] = upper
     line = _INDEX.sub("[*]", _VALUE_LIST.sub(" IN ( :* )", " ".join(words)))
-    numbers: dict[str, str] = {}
+    numbers: dict[str, dict[str, str]] = {"#": {}, ":": {}}
 
     def renamed(found: re.Match[str]) -> str:
         whole, kind = found.group(), found.group(1)
         if names is not None and kind == "#" and whole in names:
             is_nested = line.endswith(". ", 0, found.start())
             return '"' + mask_name(names[whole], is_nested=is_nested).replace('"', '""') + '"'
-        number = numbers.get(whole)
-        if number is None:
-            number = numbers[whole] = f"{kind}{len(numbers)}"
-        return number
+        known = numbers[kind]
+        return known.setdefault(whole, f"{kind}{len(known)}")
 
     return _NUMBERED.sub(renamed, line)
 
@@ -112,8 +119,20 @@ _STATEMENT_WORDS = frozenset(
         "WHERE",
     }
 )
-_SIGNED = re.compile(r"(?<=[(,\[=<>:]) [-+] \?")
-_LIST = re.compile(r"(\[|\(|<<) \?(?: , \?)+ (\]|\)|>>)")
+_SIGN_AFTER = frozenset({"(", ",", "[", "=", "<", ">", "<=", ">=", "<>", "!=", ":", "<<", "AND", "BETWEEN", "LIMIT"})
+_LIST_OPENS = frozenset({"(", "[", "<<"})
+_LIST_HEAD = 2
+_REMEMBERED = 1024
+
+
+class MaskedStatement(NamedTuple):
+    """A masked statement; for each `?` left in it the positions, from 0, of the parameters that it stands for.
+
+    Positions count the `?` of the statement as it was recorded; a `?` that stands for a literal has none.
+    """
+
+    text: str
+    positions: tuple[tuple[int, ...], ...]
 
 
 def mask_statement(text: str) -> str:
@@ -121,21 +140,46 @@ def mask_statement(text: str) -> str:
 
     Names stay; in an item (`{'a': 1}`) they are written as quoted names, so that no quoted value is left anywhere.
     """
+    return masked_statement(text).text
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def masked_statement(text: str) -> MaskedStatement:
+    """Return what `mask_statement` does, and which parameters are left where."""
     words: list[str] = []
+    positions: list[tuple[int, ...]] = []
+    parameters = 0
     for found in _STATEMENT.finditer(text[:LONGEST_TEXT]):
         kind = found.lastgroup
-        word = found.group()
         if kind == "comment":
             continue
-        if kind == "colon":
-            name = found.group("string")[1:-1].replace("''", "'")
-            words += ['"' + mask_name(name, is_nested=True).replace('"', '""') + '"', ":"]
-        elif kind in {"string", "value"}:
-            words.append("?")
-        elif kind == "word":
-            upper = word.upper()
-            words.append("?" if upper in _LITERAL_WORDS else upper if upper in _STATEMENT_WORDS else word)
+        word = _masked_word(kind, found)
+        if word == "?":
+            is_parameter = found.group() == "?"
+            if len(words) > 1 and words[-1] in {"-", "+"} and words[-2] in _SIGN_AFTER:
+                words.pop()
+            if words[-2:] == ["?", ","] and len(words) > _LIST_HEAD and words[-3] in _LIST_OPENS:
+                words.pop()
+                positions[-1] += (parameters,) * is_parameter
+            else:
+                words.append(word)
+                positions.append((parameters,) * is_parameter)
+            parameters += is_parameter
         else:
             words.append(word)
-    line = _SIGNED.sub(" ?", " ".join(words))
-    return _LIST.sub(r"\1 ? \2", line)
+            if kind == "colon":
+                words.append(":")
+    return MaskedStatement(" ".join(words), tuple(positions))
+
+
+def _masked_word(kind: str | None, found: re.Match[str]) -> str:
+    word = found.group()
+    if kind == "colon":
+        name = found.group("string")[1:-1].replace("''", "'")
+        return '"' + mask_name(name, is_nested=True).replace('"', '""') + '"'
+    if kind in {"string", "value"}:
+        return "?"
+    if kind == "word":
+        upper = word.upper()
+        return "?" if upper in _LITERAL_WORDS else upper if upper in _STATEMENT_WORDS else word
+    return word
