@@ -1,0 +1,95 @@
+"""One rendering of the metrics: what was counted, what was concluded, and how the daemon itself stands."""
+
+from __future__ import annotations
+
+import platform
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from analyzer.exporters.from_counts import Carried, count_cells, count_once, target_labels
+from analyzer.exporters.from_report import describe_report
+from analyzer.exporters.exemplars import Exemplars
+from analyzer.exporters.series import SeriesTable
+from analyzer.model.sight import SourceName
+from analyzer.version import __version__
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from analyzer.model.counts import Cell, Counts
+    from analyzer.model.report import Report
+    from analyzer.model.target import Target
+
+__all__ = ["RECORD_COUNTERS", "Health", "Kept", "Ledger", "assemble"]
+
+RECORD_COUNTERS = ("read", "bad", "dropped", "late", "future", "duplicate")
+"""What is counted of the records of a source, each as `dynascope_records_…_total`."""
+
+Kept = dict[str, dict[tuple[str, ...], float]]
+"""Counters by metric and labels that are not the digest's."""
+
+
+class Health(Struct, frozen=True, kw_only=True):
+    """How the daemon and its source stand; times are seconds since the epoch, None where it has not happened yet."""
+
+    is_config_valid: bool
+    is_source_up: bool
+    last_read: float | None
+    delay_seconds: float | None
+    checkpoint_at: float | None
+    analysis_seconds: float | None
+    records: dict[str, int]
+
+
+class Ledger(Struct):
+    """What the metrics remember beside the digest's counts."""
+
+    carried: Carried
+    kept: Kept
+    exemplars: Exemplars
+
+
+def assemble(
+    health: Health,
+    counts: Counts | None,
+    report: Report | None,
+    ledger: Ledger,
+    pattern_of: Callable[[Cell], str],
+    place_of: Callable[[Target], tuple[str, ...]] = target_labels,
+) -> SeriesTable:
+    """Collect every series; series beyond a bound are added to what is kept, and published with it."""
+    table = SeriesTable()
+    if counts is not None:
+        count_cells(table, counts, pattern_of, place_of)
+        ledger.carried.apply(table)
+        for (target, operation), known in ledger.exemplars.known.items():
+            for bucket, exemplar in known.items():
+                labels = (*place_of(target), operation)
+                table.exemplify("dynascope_request_duration_seconds", labels, bucket, exemplar)
+    if report is not None:
+        describe_report(table, report, place_of)
+    _describe_health(table, health)
+    for name, dropped in table.dropped.items():
+        series = ledger.kept.setdefault("dynascope_series_dropped_total", {})
+        series[(name,)] = series.get((name,), 0.0) + dropped
+    for name, values in ledger.kept.items():
+        count_once(table, name, values)
+    return table
+
+
+def _describe_health(table: SeriesTable, health: Health) -> None:
+    source = (SourceName.REQUEST_LOG.value,)
+    for name in RECORD_COUNTERS:
+        table.add(f"dynascope_records_{name}_total", source, health.records.get(name, 0))
+    table.raise_to("dynascope_source_up", source, float(health.is_source_up))
+    for name, labels, value in (
+        ("dynascope_source_last_success_timestamp_seconds", source, health.last_read),
+        ("dynascope_source_delay_seconds", source, health.delay_seconds),
+        ("dynascope_checkpoint_last_success_timestamp_seconds", (), health.checkpoint_at),
+        ("dynascope_analysis_duration_seconds", (), health.analysis_seconds),
+    ):
+        if value is not None:
+            table.raise_to(name, labels, value)
+    table.raise_to("dynascope_config_valid", (), float(health.is_config_valid))
+    table.raise_to("dynascope_build_info", (__version__, platform.python_version()), 1.0)

@@ -1,0 +1,57 @@
+"""A trace for a bucket: which request to look at when a latency stands out. One record a block is looked at."""
+
+from __future__ import annotations
+
+import re
+
+import msgspec
+from msgspec import Struct
+
+from analyzer.exporters.from_counts import bucket_of
+from analyzer.exporters.series import Exemplar
+from analyzer.model.instant import parse_instant
+from analyzer.model.target import Target
+
+__all__ = ["Exemplars"]
+
+_TRACE = re.compile(r"[0-9a-f]{16,32}|1-[0-9a-f]{8}-[0-9a-f]{24}")
+_MOST_SERIES = 300
+_LONGEST_LINE = 64 * 1024
+
+
+class _Glimpse(Struct):
+    time: str
+    op: str
+    table: str
+    index: str | None = None
+    region: str | None = None
+    account: str | None = None
+    latency_ms: float | None = None
+    trace_id: str | None = None
+
+
+class Exemplars:
+    """Keeps the newest traced request of each bucket, for at most 300 series."""
+
+    def __init__(self) -> None:
+        self.known: dict[tuple[Target, str], dict[int, Exemplar]] = {}
+        self._decoder = msgspec.json.Decoder(_Glimpse)
+
+    def look(self, lines: bytes) -> None:
+        """Take the last record of a block if it tells its trace and how long it took."""
+        start = lines.rfind(b"\n", 0, len(lines) - 1) + 1
+        if not 0 < len(lines) - start <= _LONGEST_LINE:
+            return
+        try:
+            glimpse = self._decoder.decode(memoryview(lines)[start:])
+            at = parse_instant(glimpse.time)
+        except (msgspec.DecodeError, ValueError):
+            return
+        if glimpse.latency_ms is None or glimpse.trace_id is None or not _TRACE.fullmatch(glimpse.trace_id):
+            return
+        target = Target(glimpse.account, glimpse.region, glimpse.table.rpartition("/")[2], glimpse.index)
+        place = (target, glimpse.op)
+        if place not in self.known and len(self.known) >= _MOST_SERIES:
+            return
+        seconds = glimpse.latency_ms / 1000
+        self.known.setdefault(place, {})[bucket_of(seconds)] = Exemplar(glimpse.trace_id, seconds, at / 1000)

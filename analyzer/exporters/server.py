@@ -1,0 +1,176 @@
+"""What the daemon serves over HTTP: metrics, health, documentation, the last report. It reads, and changes nothing."""
+
+from __future__ import annotations
+
+import json
+from ipaddress import ip_address
+from typing import TYPE_CHECKING, Any
+
+from aiohttp import web
+
+from analyzer.errors import UsageError
+from analyzer.exporters.docs import detector_page, docs_index, landing_page, metrics_page
+from analyzer.exporters.prometheus import NOTHING_YET, OPENMETRICS_TYPE, TEXT_TYPE, Exposition
+from analyzer.render.json import report_object
+from analyzer.render.show import show
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+    from pathlib import Path
+
+    from analyzer.model.report import Report
+    from analyzer.render.show import Policy
+    from analyzer.requests.tokens import Salt
+
+__all__ = ["Server", "is_loopback"]
+
+_HEADERS = {
+    "Cache-Control": "no-store",
+    "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+}
+_CLOSE_SECONDS = 1.0
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this machine can reach a host name or address."""
+    try:
+        return ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+class Server:
+    """An exporter that keeps the last report and the last rendering of the metrics, and hands them out.
+
+    Requests never compute anything about the traffic: what they get was made in the analysis before.
+    """
+
+    def __init__(self, docs: Path | None, policy: Policy = "template", salt: Salt | None = None) -> None:
+        self.policy: Policy = policy
+        self.salt = salt
+        self._docs = docs
+        self._exposition: Exposition = NOTHING_YET
+        self._report: Report | None = None
+        self._document: dict[str, Any] | None = None
+        self._runner: web.AppRunner | None = None
+        self._is_guarded = True
+
+    async def export(self, report: Report) -> None:
+        """Show a report from now on."""
+        self._report, self._document = report, None
+
+    def publish(self, exposition: Exposition) -> None:
+        """Serve a rendering of the metrics from now on."""
+        self._exposition = exposition
+
+    async def start(self, host: str, port: int) -> int:
+        """Listen, and return the port; raises UsageError where the address cannot be had."""
+        self._is_guarded = is_loopback(host)
+        app = web.Application(middlewares=[self._guard])
+        app.add_routes(
+            [
+                web.get("/", self._landing),
+                web.get("/metrics", self._metrics),
+                web.get("/healthz", self._health),
+                web.get("/readyz", self._ready),
+                web.get("/docs/", self._docs_index),
+                web.get("/docs/metrics", self._metrics_page),
+                web.get("/docs/detectors/{name}", self._detector),
+                web.get("/api/v1/report", self._api_report),
+                web.get("/api/v1/findings", self._api_findings),
+            ]
+        )
+        self._runner = web.AppRunner(app, access_log=None, handle_signals=False, shutdown_timeout=_CLOSE_SECONDS)
+        await self._runner.setup()
+        try:
+            await web.TCPSite(self._runner, host, port).start()
+        except OSError as error:
+            await self._runner.cleanup()
+            raise UsageError(
+                f"cannot listen on {host}:{port}: {error.strerror}; choose another with `listen`"
+            ) from None
+        address: tuple[str, int] = self._runner.addresses[0]
+        return address[1]
+
+    async def stop(self) -> None:
+        """Stop listening."""
+        if self._runner is not None:
+            await self._runner.cleanup()
+
+    @web.middleware
+    async def _guard(
+        self, request: web.Request, handler: Callable[[web.Request], Awaitable[web.StreamResponse]]
+    ) -> web.StreamResponse:
+        """Refuse names that a foreign page made up for this machine; give every answer the same careful headers."""
+        if self._is_guarded and not is_loopback(_host_of(request.host)):
+            return web.Response(status=403, text="this address is served to this machine alone\n", headers=_HEADERS)
+        try:
+            response = await handler(request)
+        except web.HTTPException as refusal:
+            response = web.Response(status=refusal.status, text=f"{refusal.reason}\n", headers=_HEADERS)
+        response.headers.update(_HEADERS)
+        return response
+
+    async def _landing(self, _request: web.Request) -> web.Response:
+        document = self._shown()
+        verdict = "nothing judged yet" if document is None else str(document["verdict"]["text"])
+        return _html(landing_page(verdict))
+
+    async def _metrics(self, request: web.Request) -> web.Response:
+        is_open = "application/openmetrics-text" in request.headers.get("Accept", "")
+        body = self._exposition.openmetrics if is_open else self._exposition.text
+        return web.Response(body=body, headers={"Content-Type": OPENMETRICS_TYPE if is_open else TEXT_TYPE})
+
+    async def _health(self, _request: web.Request) -> web.Response:
+        return web.Response(text="ok\n")
+
+    async def _ready(self, _request: web.Request) -> web.Response:
+        if self._report is None:
+            return web.Response(status=503, text="nothing judged yet\n")
+        return web.Response(text="ok\n")
+
+    async def _docs_index(self, _request: web.Request) -> web.Response:
+        return _html(docs_index(self._docs))
+
+    async def _metrics_page(self, _request: web.Request) -> web.Response:
+        return _html(metrics_page())
+
+    async def _detector(self, request: web.Request) -> web.Response:
+        page = detector_page(self._docs, request.match_info["name"].removesuffix(".md"))
+        if page is None:
+            raise web.HTTPNotFound
+        return _html(page)
+
+    async def _api_report(self, _request: web.Request) -> web.Response:
+        return _json(self._judged())
+
+    async def _api_findings(self, _request: web.Request) -> web.Response:
+        document = self._judged()
+        return _json({name: document[name] for name in ("v", "window", "as_of", "verdict", "findings")})
+
+    def _judged(self) -> dict[str, Any]:
+        document = self._shown()
+        if document is None:
+            raise web.HTTPServiceUnavailable(reason="nothing judged yet")
+        return document
+
+    def _shown(self) -> dict[str, Any] | None:
+        """Return the last report as the show policy allows, made when it is first asked for."""
+        if self._document is None and self._report is not None:
+            self._document = report_object(show(self._report, self.policy, self.salt))
+        return self._document
+
+
+def _host_of(header: str) -> str:
+    """Return the host of a Host header, without its port."""
+    return header.rpartition("]")[0] + "]" if header.startswith("[") else header.partition(":")[0]
+
+
+def _html(page: str) -> web.Response:
+    return web.Response(text=page, content_type="text/html")
+
+
+def _json(document: dict[str, Any]) -> web.Response:
+    return web.Response(text=json.dumps(document) + "\n", content_type="application/json")
