@@ -1,0 +1,158 @@
+"""What pydantic found wrong, told as faults of the file: line, field, and what to write instead."""
+
+from __future__ import annotations
+
+import difflib
+from typing import TYPE_CHECKING, Any, get_args
+
+from pydantic import BaseModel, ValidationError
+
+from analyzer.contract.document import ListNode, MapNode, line_at
+from analyzer.contract.form import ContractForm
+from analyzer.errors import Fault
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pydantic_core import ErrorDetails
+
+__all__ = ["did_you_mean", "field_path", "validate"]
+
+_MENDS = {
+    "string_type": "write a text here",
+    "list_type": "write a list here: [a, b]",
+    "dict_type": "write a mapping here: {name: value}",
+    "model_type": "write a mapping here: {name: value}",
+    "int_type": "write a whole number",
+    "int_parsing": "write a whole number",
+    "int_from_float": "write a whole number",
+    "float_type": "write a number",
+    "float_parsing": "write a number",
+    "bool_type": "write true or false",
+    "bool_parsing": "write true or false",
+    "greater_than": "write a larger number",
+    "greater_than_equal": "write a number that is not negative",
+    "string_too_short": "write at least one character",
+}
+_ELEMENTS = frozenset({"patterns", "indexes", "entities", "tables", "streams", "allow", "callers", "key"})
+_MOST_ROUNDS = 1000
+
+
+def did_you_mean(word: str, known: Sequence[str]) -> str:
+    """Return the mend for a name that is not among the known ones: the closest, or all."""
+    close = difflib.get_close_matches(word.lower(), [name.lower() for name in known], n=1, cutoff=0.6)
+    if close:
+        return f"did you mean {next(name for name in known if name.lower() == close[0])}?"
+    return f"one of {', '.join(known)}" if known else "remove it"
+
+
+def validate(document: MapNode, file: str) -> tuple[ContractForm, list[Fault]]:
+    """Check a canonical document; what is faulty is told, taken out, and the rest is still read."""
+    faults: list[Fault] = []
+    for _ in range(_MOST_ROUNDS):
+        try:
+            return ContractForm.model_validate(document), faults
+        except ValidationError as error:
+            details = error.errors(include_url=False)
+        told = {(fault.line, fault.field) for fault in faults}
+        found = [_fault(detail, document, file) for detail in details]
+        faults += [fault for fault in found if (fault.line, fault.field) not in told]
+        for detail in reversed(details):
+            _take_out(detail, document)
+    return ContractForm(), faults
+
+
+def field_path(location: Sequence[str | int], document: object) -> str:
+    """Write where a fault is as people say it: `tables.cases.patterns.list-open.order`."""
+    words: list[str] = []
+    node: Any = document
+    for step in location:
+        inside = node.get(step) if isinstance(node, MapNode) else None
+        if isinstance(node, ListNode) and isinstance(step, int) and step < len(node):
+            inside = node[step]
+            name = inside.get("id", inside.get("name")) if isinstance(inside, MapNode) else None
+            words.append(str(step + 1 if name is None else name))
+        else:
+            words.append(str(step))
+        node = inside
+    return ".".join(words)
+
+
+def _fault(detail: ErrorDetails, document: MapNode, file: str) -> Fault:
+    location = _steps(detail["loc"], document)
+    kind = detail["type"]
+    field = field_path(location, document)
+    line = line_at(document, location)
+    if kind == "extra_forbidden":
+        name = str(location[-1])
+        return Fault(file, line, field, f"{name!r} is no field here", did_you_mean(name, _fields_at(location[:-1])))
+    if kind == "missing":
+        return Fault(file, line, field, f"{location[-1]!r} is missing", _missing_mend(str(location[-1])))
+    if kind == "value_error":
+        message, _, mend = str(detail["ctx"]["error"]).partition("; ")
+        return Fault(file, line, field, message, mend or "write another value")
+    if kind == "literal_error":
+        expected = str(detail["ctx"]["expected"]).replace("'", "")
+        return Fault(file, line, field, f"{detail['input']!r} is not known here", f"write {expected}")
+    message = detail["msg"][0].lower() + detail["msg"][1:]
+    return Fault(file, line, field, message, _MENDS.get(kind, "write another value"))
+
+
+def _missing_mend(name: str) -> str:
+    mends = {
+        "operation": "say what serves it: operation: Query (or query_type)",
+        "id": "give it an id, such as get-case",
+        "name": "give it a name",
+        "partition_key": "name the partition key attribute: partition_key: PK",
+    }
+    return mends.get(name, "add it")
+
+
+def _steps(location: tuple[str | int, ...], document: object) -> tuple[str | int, ...]:
+    """Keep of a location what the document holds: pydantic adds the names of union members, in brackets or not."""
+    steps: list[str | int] = []
+    node: Any = document
+    for position, step in enumerate(location):
+        if isinstance(node, MapNode) and (step in node or position == len(location) - 1):
+            steps.append(step)
+            node = node.get(step)
+        elif isinstance(node, ListNode) and isinstance(step, int) and step < len(node):
+            steps.append(step)
+            node = node[step]
+    return tuple(steps)
+
+
+def _fields_at(location: Sequence[str | int]) -> list[str]:
+    """Return the fields that the form knows at a place."""
+    model: type[BaseModel] | None = ContractForm
+    for step in location:
+        if isinstance(step, int) or model is None:
+            continue
+        field = model.model_fields.get(step)
+        if field is not None:
+            model = _model_in(field.annotation)
+    return [] if model is None else [name for name in model.model_fields if name != "assumed"]
+
+
+def _model_in(annotation: object) -> type[BaseModel] | None:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return annotation
+    return next((found for arg in get_args(annotation) if (found := _model_in(arg)) is not None), None)
+
+
+def _take_out(detail: ErrorDetails, document: MapNode) -> None:
+    """Remove the faulty value, or the element that lacks something, so that the rest can be checked."""
+    location = _steps(detail["loc"], document)
+    if detail["type"] == "missing":
+        location = location[:-1]
+        while location and not isinstance(location[-1], int):
+            location = location[:-1]
+    node: Any = document
+    for step in location[:-1]:
+        node = node[step]
+    if not location:
+        document.clear()
+    elif isinstance(node, ListNode):
+        del node[int(location[-1])], node.lines[int(location[-1])]
+    else:
+        node.pop(location[-1], None)

@@ -1,0 +1,177 @@
+"""Contracts from files: YAML, JSON, Markdown, and AWS's access pattern mapping; every fault of all of them at once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
+
+from analyzer.contract.document import MapNode, parse_document, to_node
+from analyzer.contract.faults import validate
+from analyzer.contract.freeze import freeze
+from analyzer.contract.mapping import read_mapping
+from analyzer.contract.markdown import is_markdown, read_markdown
+from analyzer.contract.model import CallerNames, Contract, TableDeclaration
+from analyzer.contract.shorthand import canonical, is_contract_like
+from analyzer.errors import ContractError, Fault
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+__all__ = ["Reading", "contract_from", "load_contract", "read_contract", "read_text"]
+
+_YAML = frozenset({".yaml", ".yml"})
+_MARKDOWN = frozenset({".md", ".markdown"})
+_SKIPPED = frozenset({"node_modules", "__pycache__", "site-packages"})
+_HINTS = ("contract", "access_pattern", "access-pattern", "dynascope", "patterns")
+_MOST_BYTES = 10 * 1024 * 1024
+
+
+class Reading(Struct, frozen=True):
+    """What was read: all that is sound of it, every fault, the files that declare something and those that do not."""
+
+    contract: Contract
+    faults: tuple[Fault, ...] = ()
+    files: tuple[str, ...] = ()
+    ignored: tuple[str, ...] = ()
+
+
+class _Part(Struct, frozen=True):
+    """One file's share."""
+
+    tables: tuple[TableDeclaration, ...] = ()
+    callers: tuple[CallerNames, ...] = ()
+    faults: tuple[Fault, ...] = ()
+
+
+def load_contract(paths: Iterable[Path | str] | Path | str) -> Contract:
+    """Load files, or all contract files of folders, as one contract; raises ContractError with every fault."""
+    reading = read_contract(paths)
+    if reading.faults:
+        raise ContractError(reading.faults)
+    return reading.contract
+
+
+def read_contract(paths: Iterable[Path | str] | Path | str) -> Reading:
+    """Read like `load_contract`, but return the faults, with all that can be read beside them."""
+    listed = [Path(paths)] if isinstance(paths, Path | str) else [Path(path) for path in paths]
+    parts: list[_Part] = []
+    files: list[str] = []
+    ignored: list[str] = []
+    for path in listed:
+        for file in sorted(_files(path)) if path.is_dir() else [path]:
+            part = _read_file(file, is_searched=path.is_dir())
+            (ignored if part is None else files).append(str(file))
+            if part is not None:
+                parts.append(part)
+    contract, faults = _unite(parts)
+    return Reading(contract, faults, tuple(files), tuple(ignored))
+
+
+def contract_from(document: object, name: str = "contract") -> Contract:
+    """Build a contract from a decoded structure, such as a recording's line; raises ContractError."""
+    contract, faults = _unite([_from_document(to_node(document), name)])
+    if faults:
+        raise ContractError(faults)
+    return contract
+
+
+def read_text(text: str, file: str) -> Reading:
+    """Read a contract from a text; the suffix of `file` tells what it is, else the text itself."""
+    contract, faults = _unite([_from_text(text, file)])
+    return Reading(contract, faults, (file,))
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    for path in folder.rglob("*"):
+        inner = path.relative_to(folder).parts
+        if any(part.startswith(".") or part in _SKIPPED for part in inner):
+            continue
+        if path.is_file() and path.suffix.lower() in _YAML | _MARKDOWN | {".json"}:
+            yield path
+
+
+def _read_file(path: Path, *, is_searched: bool) -> _Part | None:
+    """Read one file; one that was only found in a folder, and declares nothing, is None."""
+    file = str(path)
+    try:
+        size = path.stat().st_size
+        if size > _MOST_BYTES:
+            if is_searched:
+                return None
+            fault = Fault(file, None, "", f"it is {size:,} bytes long", "a contract is a file of at most 10 MB")
+            return _Part(faults=(fault,))
+        text = path.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
+        fault = Fault(file, None, "", f"it cannot be read: {reason}", "give a readable text file in UTF-8")
+        return _Part(faults=(fault,))
+    if is_searched and not _declares(text, path):
+        return None
+    return _from_text(text, file)
+
+
+def _declares(text: str, path: Path) -> bool:
+    """Whether a file that was only found in a folder is a contract; one that breaks is, if its words say so."""
+    if path.suffix.lower() in _MARKDOWN:
+        document, faults = read_markdown(text, str(path))
+        return bool(document or faults)
+    is_named = any(hint in path.name.lower() for hint in _HINTS)
+    if not is_named and not any(
+        f"{word}" in text for word in ("patterns", "pattern_mapping", "operation", "query_type")
+    ):
+        return False
+    try:
+        document = parse_document(text, str(path), is_json=path.suffix.lower() == ".json")
+    except ContractError:
+        return is_named or "partition_key" in text or "query_type" in text
+    return document is not None and (is_named or is_contract_like(document))
+
+
+def _from_text(text: str, file: str) -> _Part:
+    suffix = Path(file).suffix.lower()
+    if suffix in _MARKDOWN or (suffix not in _YAML | {".json"} and is_markdown(text)):
+        document, faults = read_markdown(text, file)
+        part = _judge(document, file)
+        return _Part(part.tables, part.callers, (*faults, *part.faults))
+    try:
+        return _from_document(parse_document(text, file, is_json=suffix == ".json"), file)
+    except ContractError as error:
+        return _Part(faults=error.faults)
+
+
+def _from_document(document: Any, file: str) -> _Part:  # noqa: ANN401 (a document is what its author wrote)
+    if isinstance(document, MapNode) and "access_pattern_mapping" in document:
+        document = read_mapping(document)
+    else:
+        document = canonical(document)
+    if not isinstance(document, MapNode):
+        mend = "write `tables:`, or a list of patterns"
+        return _Part(faults=(Fault(file, 1, "", "a contract is a mapping, and this is none", mend),))
+    return _judge(document, file)
+
+
+def _judge(document: MapNode, file: str) -> _Part:
+    form, faults = validate(document, file)
+    tables, callers, more = freeze(form, document, file)
+    return _Part(tables, callers, (*faults, *more))
+
+
+def _unite(parts: list[_Part]) -> tuple[Contract, tuple[Fault, ...]]:
+    """Join the files; one table, or caller, that two of them declare is a fault."""
+    faults = [fault for part in parts for fault in part.faults]
+    tables: dict[tuple[object, ...], TableDeclaration] = {}
+    callers: dict[str, CallerNames] = {}
+    for part in parts:
+        for table in part.tables:
+            where = table.where
+            key = (table.name, where.accounts, where.regions, tuple(sorted(where.tags.items())))
+            first = tables.setdefault(key, table)
+            if first is not table:
+                message = f"table {table.name!r} is declared already, at {first.file}:{first.line}"
+                mend = "put its patterns together, or tell the two apart by `where`"
+                faults.append(Fault(table.file, table.line, f"tables.{table.name}", message, mend))
+        for caller in part.callers:
+            callers.setdefault(caller.name, caller)
+    return Contract(tuple(tables.values()), tuple(callers.values())), tuple(faults)

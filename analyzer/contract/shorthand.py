@@ -1,0 +1,342 @@
+"""Short ways to write a contract, rewritten into the one structure of formats.md §4 before anything is judged.
+
+A plain list of rows, `patterns:` at top level, tables or patterns as mappings by name, `query_type` for `operation`,
+`pk` and `sk` for the attributes of the key. What is not recognised is left as it stands, for the form to refuse.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from analyzer.contract.document import ListNode, MapNode
+from analyzer.contract.form import ASSUMED
+
+__all__ = ["canonical", "infer_keys", "is_contract_like", "parse_key_condition", "slug"]
+
+_TOP = frozenset({"version", "callers", "tables"})
+_ROW_LISTS = ("patterns", "access_patterns", "accessPatterns")
+_TABLE_NAMES = {
+    "table": "name",
+    "table_name": "name",
+    "pk": "partition_key",
+    "sk": "sort_key",
+    "access_patterns": "patterns",
+    "accessPatterns": "patterns",
+}
+_INDEX_NAMES = {"index_name": "name", "pk": "partition_key", "sk": "sort_key"}
+_PATTERN_NAMES = {
+    "query_type": "operation",
+    "queryType": "operation",
+    "operations": "operation",
+    "pattern_id": "id",
+    "pattern": "id",
+    "description": "title",
+    "index_name": "index",
+    "batch_size": "page_size",
+    "limit": "page_size",
+    "access_frequency": "frequency",
+}
+_NO_INDEX = frozenset({"", "none", "base", "base table", "table", "main", "main table", "primary", "primary key", "-"})
+_NOTHING = frozenset({"", "-", "–", "—", "n/a", "na", "none", "any"})  # noqa: RUF001 (people type dashes)
+
+_ATTRIBUTE = r"[A-Za-z_][\w.:-]*"
+_OPERATOR = r"(?:=|<=|>=|<|>|(?:begins_with|between)\b)"
+_SPLIT = re.compile(
+    rf"\s*,\s*(?=(?:begins_with\s*\(\s*)?{_ATTRIBUTE}\s*(?:{_OPERATOR}|,|$))"
+    rf"|\s+and\s+(?=begins_with\s*\(|{_ATTRIBUTE}\s*{_OPERATOR})",
+    re.IGNORECASE,
+)
+_CALL = re.compile(rf"begins_with\s*\(\s*({_ATTRIBUTE})\s*,\s*(.*?)\s*\)", re.IGNORECASE | re.DOTALL)
+_CONDITION = re.compile(rf"({_ATTRIBUTE})\s*({_OPERATOR})\s*(.+)", re.IGNORECASE | re.DOTALL)
+_KEY_NAME = re.compile(r"(?:(?:g|l)si_?\d*_?)?[ps]k", re.IGNORECASE)
+
+
+def slug(text: str) -> str:
+    """Make an id of a title: lower case, words joined by dashes."""
+    return re.sub(r"[^a-z0-9]+", "-", re.sub(r"'s?\b", "", text.lower())).strip("-")
+
+
+def parse_key_condition(text: str) -> tuple[list[tuple[str, str]], bool]:
+    """Read `PK=USER#<id>, SK begins_with ORDER#` as (attribute, template) pairs, and whether it begins with "sparse".
+
+    Raises ValueError where a part is no condition on one attribute.
+    """
+    text = text.replace("`", "").strip()
+    is_sparse = re.match(r"sparse\b\s*", text, re.IGNORECASE)
+    text = text[is_sparse.end() :] if is_sparse else text
+    parts = [] if text.lower() in _NOTHING else _SPLIT.split(text)
+    return [_condition(part.strip()) for part in parts], is_sparse is not None
+
+
+def _condition(text: str) -> tuple[str, str]:
+    call = _CALL.fullmatch(text)
+    if call:
+        return call[1], f"begins_with {_unquoted(call[2])}"
+    found = _CONDITION.fullmatch(text)
+    if found is None:
+        if re.fullmatch(_ATTRIBUTE, text):
+            return text, f"<{text}>"
+        raise ValueError(f"{text!r} is no condition on a key attribute; write PK=USER#<id> or SK begins_with ORDER#")
+    operator = found[2].lower()
+    value = _unquoted(found[3].strip())
+    return found[1], value if operator == "=" else f"{operator} {value}"
+
+
+def _unquoted(text: str) -> str:
+    return text[1:-1] if len(text) > 1 and text[0] == text[-1] and text[0] in "\"'" else text
+
+
+def is_contract_like(document: object) -> bool:
+    """Whether a document of an unknown file looks as if it declares access patterns."""
+    if isinstance(document, ListNode):
+        return bool(document) and all(_is_row(row) for row in document)
+    if not isinstance(document, MapNode):
+        return False
+    tables = document.get("tables")
+    if "access_pattern_mapping" in document:
+        return True
+    if isinstance(tables, ListNode | MapNode):
+        bodies = tables.values() if isinstance(tables, MapNode) else tables
+        marks = ("patterns", "partition_key", "access_patterns", "pk")
+        return any(isinstance(body, MapNode) and any(mark in body for mark in marks) for body in bodies)
+    rows = next((document[name] for name in _ROW_LISTS if name in document), None)
+    bodies = list(rows.values()) if isinstance(rows, MapNode) else rows
+    return isinstance(bodies, list) and bool(bodies) and any(_is_row(row) for row in bodies)
+
+
+def _is_row(row: object) -> bool:
+    marks = ("operation", "query_type", "queryType", "operations", "pk", "key")
+    return isinstance(row, MapNode) and any(mark in row for mark in marks)
+
+
+def canonical(document: Any) -> Any:  # noqa: ANN401 (a document is what its author wrote)
+    """Rewrite a document in place into formats.md §4; None declares nothing."""
+    if document is None:
+        return MapNode()
+    if isinstance(document, ListNode):
+        document = MapNode([("patterns", document)], document.line)
+    if not isinstance(document, MapNode):
+        return document
+    if "tables" not in document and any(name in document for name in (*_ROW_LISTS, "table")):
+        document = _gather(document)
+    tables = _as_list(document.get("tables"), "name")
+    if "tables" in document:
+        document["tables"] = tables
+    for table in tables if isinstance(tables, ListNode) else ():
+        if isinstance(table, MapNode):
+            _rewrite_table(table)
+    return document
+
+
+def _gather(document: MapNode) -> MapNode:
+    """Make tables of what stands at top level; a row that names a table goes to it."""
+    root = MapNode(line=document.line)
+    table = MapNode(line=document.line)
+    if isinstance(document.get("table"), MapNode):
+        table = document.pop("table")
+    for key in list(document):
+        (root if key in _TOP else table).take(key, document, key)
+    _rename(table, _TABLE_NAMES)
+    rows = table.pop("patterns", None)
+    rows = _as_list(rows, "id")
+    tables = ListNode(line=document.line)
+    named: dict[str, MapNode] = {}
+    for position, row in enumerate(rows if isinstance(rows, ListNode) else ()):
+        name = table.get("name")
+        if isinstance(row, MapNode):
+            name = row.pop("table", row.pop("table_name", name))
+        name = "*" if name is None else str(name)
+        if name not in named:
+            named[name] = MapNode(table.items() if table.get("name", name) == name else (), table.line)
+            named[name].lines = dict(table.lines)
+            named[name] |= {"name": name, "patterns": ListNode(line=table.line)}
+            tables.append(named[name])
+            tables.lines.append(table.line)
+        named[name]["patterns"].append(row)
+        named[name]["patterns"].lines.append(rows.lines[position])
+    if not tables:
+        table.setdefault("name", "*")
+        if rows is not None and not isinstance(rows, ListNode):
+            table["patterns"] = rows
+        tables.append(table)
+        tables.lines.append(table.line)
+    for each in tables:
+        each[ASSUMED] = True
+    root["tables"] = tables
+    return root
+
+
+def _as_list(value: object, name: str) -> object:
+    """Make a list of a mapping by name; a list stays."""
+    if not isinstance(value, MapNode):
+        return value
+    listed = ListNode(line=value.line)
+    for key, body in value.items():
+        member = body if isinstance(body, MapNode) else MapNode(line=value.line_of(key))
+        if isinstance(body, str):
+            member["operation"] = body
+        if name not in member:
+            member.put(name, key, value.line_of(key))
+        listed.append(member)
+        listed.lines.append(value.line_of(key))
+    return listed
+
+
+def _rename(node: MapNode, names: dict[str, str]) -> None:
+    for old, new in names.items():
+        if old in node and new not in node:
+            node.take(old, node, new)
+
+
+def _rewrite_table(table: MapNode) -> None:
+    _rename(table, _TABLE_NAMES)
+    for part, name in (("patterns", "id"), ("indexes", "name"), ("entities", "name")):
+        if part in table:
+            table[part] = _as_list(table[part], name)
+    for index in _maps(table, "indexes"):
+        _rename(index, _INDEX_NAMES)
+    for pattern in _maps(table, "patterns"):
+        _rewrite_pattern(pattern)
+    is_short = table.get(ASSUMED) is True
+    if is_short:
+        _imply_indexes(table)
+    for pattern in _maps(table, "patterns"):
+        index = next((i for i in _maps(table, "indexes") if i.get("name") == pattern.get("index")), None)
+        _rewrite_key(pattern, table if index is None else index, is_short=is_short)
+    for entity in _maps(table, "entities"):
+        _rewrite_entity(entity, table)
+    if is_short:
+        infer_keys(table)
+
+
+def _maps(node: MapNode, part: str) -> list[MapNode]:
+    members = node.get(part)
+    return [member for member in members if isinstance(member, MapNode)] if isinstance(members, ListNode) else []
+
+
+def _rewrite_pattern(pattern: MapNode) -> None:
+    _rename(pattern, _PATTERN_NAMES)
+    if "name" in pattern:
+        if "id" not in pattern:
+            name = str(pattern["name"])
+            _rename(pattern, {"name": "id"})
+            if re.search(r"\s", name):
+                pattern["id"] = slug(name)
+                pattern.setdefault("title", name)
+        else:
+            _rename(pattern, {"name": "title"})
+    if "id" not in pattern and isinstance(pattern.get("title"), str):
+        pattern.put("id", slug(pattern["title"]), pattern.line_of("title"))
+    index = pattern.get("index")
+    if index is None or (isinstance(index, str) and index.strip().lower() in _NO_INDEX):
+        pattern.pop("index", None)
+
+
+def _imply_indexes(table: MapNode) -> None:
+    """Declare the indexes that rows name, where the table lists none of its own."""
+    if "indexes" in table:
+        return
+    indexes = ListNode(line=table.line)
+    for pattern in _maps(table, "patterns"):
+        name = pattern.get("index")
+        if isinstance(name, str) and name not in {index["name"] for index in indexes}:
+            indexes.append(MapNode([("name", name), (ASSUMED, True)], pattern.line_of("index")))
+            indexes.lines.append(pattern.line_of("index"))
+    table["indexes"] = indexes
+
+
+def _rewrite_key(pattern: MapNode, place: MapNode, *, is_short: bool) -> None:
+    """Put `pk`, `sk` and a key condition written as text under `key`, by the names of the key attributes."""
+    key = pattern.get("key")
+    if "key" not in pattern and isinstance(pattern.get("key_condition"), str):
+        pattern.take("key_condition", pattern, "key")
+        key = pattern["key"]
+    line = pattern.line_of("key")
+    if isinstance(key, str):
+        try:
+            pairs, _ = parse_key_condition(key)
+        except ValueError:
+            return  # the form refuses a text here, and says what a key is
+        key = MapNode(pairs, line)
+        pattern["key"] = key
+    if "pk" not in pattern and "sk" not in pattern:
+        for each in [key] if isinstance(key, MapNode) else key if isinstance(key, ListNode) else ():
+            _name_roles(each, place)
+        return
+    if key is None:
+        key = MapNode(line=pattern.line_of("pk"))
+        pattern.put("key", key, key.line)
+    if isinstance(key, MapNode):
+        for short in ("pk", "sk"):
+            if short in pattern and short not in key:
+                key.take(short, pattern, short)
+                _take_attribute(key, short, is_short=is_short)
+        _name_roles(key, place)
+
+
+def _take_attribute(key: MapNode, short: str, *, is_short: bool) -> None:
+    """Read `pk: "PK=USER#<id>"` as the attribute PK, and a value left empty as no condition."""
+    value = key[short]
+    if value is None:
+        del key[short]
+        return
+    found = _CONDITION.fullmatch(value) if is_short and isinstance(value, str) else None
+    if found and found[2] == "=" and _KEY_NAME.fullmatch(found[1]):
+        key.take(short, key, found[1])
+        key[found[1]] = found[3]
+
+
+def _name_roles(key: object, place: MapNode) -> None:
+    """Rename `pk` and `sk` in a key to the attributes that they stand for, where the place names other ones."""
+    if not isinstance(key, MapNode):
+        return
+    for short, part in (("pk", "partition_key"), ("sk", "sort_key")):
+        names = place.get(part)
+        name = names[0] if isinstance(names, list) and len(names) == 1 else names
+        known = _attributes(place)
+        if short in key and isinstance(name, str) and short not in known and name not in key:
+            lines = dict(key.lines)
+            items = [(name if k == short else k, v) for k, v in key.items()]
+            key.clear()
+            key.update(items)
+            key.lines = {name if k == short else k: line for k, line in lines.items()}
+
+
+def _attributes(place: MapNode) -> set[str]:
+    listed = (place.get("partition_key"), place.get("sort_key"))
+    return {str(name) for names in listed for name in (names if isinstance(names, list) else [names]) if name}
+
+
+def _rewrite_entity(entity: MapNode, table: MapNode) -> None:
+    key = entity.get("key")
+    if isinstance(key, MapNode):
+        for attribute in list(key):
+            if attribute not in entity:
+                entity.take(attribute, key, attribute)
+        del entity["key"]
+    _name_roles(entity, table)
+
+
+def infer_keys(table: MapNode) -> None:
+    """Name the key attributes of a table, and of indexes, that were left out, as its patterns use them."""
+    for place in (table, *_maps(table, "indexes")):
+        if place.get("partition_key"):
+            place.pop(ASSUMED, None)
+            continue
+        index = None if place is table else place.get("name")
+        keys = [k for p in _maps(table, "patterns") if p.get("index") == index for k in _key_maps(p)]
+        names = list(dict.fromkeys(str(attribute) for key in keys for attribute in key))
+        partition = next((name for name in names if name != "sk"), None)
+        sort = next((name for name in names if name != partition), None)
+        place[ASSUMED] = partition in (None, "pk")
+        place["partition_key"] = partition or "pk"
+        if sort is not None and "sort_key" not in place:
+            place["sort_key"] = sort
+        for key in keys:
+            _name_roles(key, place)
+
+
+def _key_maps(pattern: MapNode) -> list[MapNode]:
+    key = pattern.get("key")
+    return [k for k in ([key] if isinstance(key, MapNode) else key if isinstance(key, ListNode) else ()) if k]
