@@ -30,7 +30,7 @@ def read_yaml(path: Path) -> tuple[dict[str, Any], Lines]:
         raise ConfigError((Fault(str(path), None, "", "not UTF-8 text", "save it as UTF-8"),)) from None
     except MarkedYAMLError as error:
         line = None if error.problem_mark is None else error.problem_mark.line + 1
-        message = (error.problem or "not YAML").split("\n")[0]
+        message = (error.problem or "not YAML").split("\n")[0].split(" with value ")[0]  # it might be the salt
         raise ConfigError((Fault(str(path), line, "", message, "mend the YAML there"),)) from None
     except YAMLError:
         raise ConfigError((Fault(str(path), None, "", "not YAML", "mend the YAML"),)) from None

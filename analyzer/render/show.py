@@ -127,7 +127,7 @@ def _quoted(name: str, before: str) -> str:
         inner = json.dumps(name, ensure_ascii=False)[1:-1] if before.endswith('"') else name
         return inner.replace("'", "'\\''")
     if quote == '"':
-        return "".join("\\" + c if c in '\\"$`' else c for c in name)
+        return f'"{shlex.quote(name)}"'  # out of the double quotes and back in
     return shlex.quote(name)
 
 

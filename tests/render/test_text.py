@@ -1,0 +1,106 @@
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from analyzer.model.finding import Advice, Confidence
+from analyzer.model.report import PatternKind, PatternLine, Report, Verdict, VerdictState
+from analyzer.model.sight import Gap, GapReason, SourceName
+from analyzer.render.show import show
+from analyzer.render.text import render_text
+
+if TYPE_CHECKING:
+    from tests.conftest import Golden
+
+
+def clean(report: Report) -> Report:
+    return Report(
+        window=report.window,
+        as_of=report.window.end,
+        region=None,
+        account=None,
+        verdict=Verdict(VerdictState.CLEAN, "clean: 120 requests, nothing found", Confidence.CERTAIN),
+        findings=(),
+    )
+
+
+def test_the_report_is_what_was_reviewed(report: Report, golden: Golden) -> None:
+    golden("render/report.txt", render_text(show(report, "template")))
+
+
+def test_keys_are_told_when_they_may_be(report: Report, golden: Golden) -> None:
+    golden("render/report-revealed.txt", render_text(show(report, "reveal")))
+
+
+def test_a_clean_report_is_short(report: Report, golden: Golden) -> None:
+    golden("render/clean.txt", render_text(clean(report)))
+
+
+def test_lines_stay_under_a_hundred_columns(report: Report) -> None:
+    lines = render_text(show(report, "reveal")).splitlines()
+    assert [line for line in lines if len(line) >= 100 and "$ " not in line] == []
+
+
+def test_the_first_line_is_the_verdict(report: Report) -> None:
+    assert render_text(show(report, "template")).startswith("FAULT        cases: one key, ")
+
+
+def test_the_cause_comes_first_and_what_it_explains_is_folded_beneath(report: Report) -> None:
+    text = render_text(show(report, "template"))
+    order = [
+        text.index(word) for word in ("  hot-key  ", "─ HIGH  throttling", "─ HIGH  retry-storm", "unexpected-scan")
+    ]
+    assert order == sorted(order)
+
+
+def test_colour_adds_nothing_but_colour(report: Report) -> None:
+    shown = show(report, "template")
+    coloured = render_text(shown, colour=True)
+    assert "\x1b[1;31mFAULT\x1b[0m" in coloured
+    assert re.sub(r"\x1b\[[\d;]*m", "", coloured) == render_text(shown)
+
+
+def test_what_was_read_cannot_steer_the_terminal(report: Report) -> None:
+    finding = replace(report.findings[0], caller="evil\x1b]0;owned\x07", summary="a\rb\x9b31m")
+    assert re.search(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]", render_text(replace(report, findings=(finding,)))) is None
+
+
+def test_an_advice_with_a_command_is_told_where_the_first_has_none(report: Report) -> None:
+    text = render_text(show(report, "template"))
+    assert "  or    read-eventually: read" in text
+    assert "$ aws dynamodb get-item --table-name cases --key 'PK=CASE#<id> SK=META'" in text
+
+
+def test_advice_that_is_not_told_is_named(report: Report) -> None:
+    extra = tuple(Advice(action=action, text="") for action in ("shard-key", "back-off"))
+    finding = replace(report.findings[3], advice=(*report.findings[3].advice, *extra))
+    assert "  or    shard-key, back-off\n" in render_text(replace(report, findings=(finding,)))
+
+
+def test_long_lists_are_cut_and_say_so(report: Report) -> None:
+    row = PatternLine(
+        kind=PatternKind.DECLARED,
+        pattern="p",
+        requests=1,
+        requests_low=1,
+        requests_high=1,
+        units=2,
+        waste_units=0,
+        p99_ms=1,
+    )
+    gap = Gap(SourceName.CHANGES, GapReason.DENIED, "LookupEvents")
+    text = render_text(replace(report, patterns=(row,) * 20, gaps=(gap,) * 9, findings=()))
+    assert "and 8 more with 16 units" in text
+    assert "and 5 more: --format json lists them" in text
+
+
+def test_units_that_nobody_told_have_no_share(report: Report) -> None:
+    unknown = tuple(replace(line, units=None) for line in report.patterns)
+    rows = render_text(replace(report, patterns=unknown, findings=(), keys=())).splitlines()
+    assert [row.split()[:2] for row in rows if row.endswith(("load-case", "list-all"))] == [["?", "?"], ["?", "?"]]
+
+
+def test_a_verdict_without_words_does_not_break(report: Report) -> None:
+    assert render_text(replace(clean(report), verdict=Verdict(VerdictState.CANNOT_TELL, "", Confidence.POSSIBLE)))

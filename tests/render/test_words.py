@@ -1,0 +1,144 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from msgspec.structs import replace
+
+from analyzer.model.finding import Victim
+from analyzer.model.window import Window
+from analyzer.render.words import (
+    compact,
+    count,
+    evidence_words,
+    fold,
+    key_words,
+    milliseconds,
+    pattern_name,
+    share,
+    skipped_words,
+    stretch,
+    who_words,
+)
+
+if TYPE_CHECKING:
+    from analyzer.model.report import Report
+
+
+@pytest.mark.parametrize(
+    ("number", "words"),
+    [
+        (None, "?"),
+        (float("nan"), "?"),
+        (0, "0"),
+        (1234567, "1,234,567"),
+        (1234.5, "1,234"),
+        (12.345, "12.3"),
+        (0.0123, "0.0123"),
+        (0.00012, "1.2e-04"),
+    ],
+)
+def test_numbers_are_written_as_people_do(number: float | None, words: str) -> None:
+    assert count(number) == words
+
+
+@pytest.mark.parametrize(
+    ("number", "words"), [(None, "?"), (812, "812"), (1234, "1.23k"), (3.4e6, "3.4M"), (2e9, "2G"), (float("inf"), "?")]
+)
+def test_numbers_of_columns_are_short(number: float | None, words: str) -> None:
+    assert compact(number) == words
+
+
+@pytest.mark.parametrize(
+    ("part", "words"), [(None, "?"), (0, "0%"), (0.41, "41%"), (0.0004, "<0.1%"), (1, "100%"), (float("nan"), "?")]
+)
+def test_shares_are_percentages(part: float | None, words: str) -> None:
+    assert share(part) == words
+
+
+@pytest.mark.parametrize(("number", "words"), [(None, "?"), (4.2, "4.2 ms"), (12_500, "12.5 s")])
+def test_latencies_carry_their_unit(number: float | None, words: str) -> None:
+    assert milliseconds(number) == words
+
+
+def test_a_window_over_midnight_names_both_days() -> None:
+    assert stretch(Window(0, 60_000)) == "1970-01-01 00:00:00–00:01:00 UTC"
+    assert stretch(Window(0, 90_000_000)) == "1970-01-01 00:00:00–1970-01-02 01:00:00 UTC"
+
+
+def test_evidence_carries_its_bounds_and_units() -> None:
+    evidence: dict[str, float | str | None] = {
+        "share": 0.41,
+        "share_low": 0.38,
+        "share_high": 0.44,
+        "heat": 1.0,
+        "heat_low": 1.0,
+        "heat_high": 1.0,
+        "p99_ms": 12.0,
+        "longest_seconds": 70.0,
+        "cost_usd": 3.14159,
+        "shape": "counter",
+        "size": None,
+    }
+    assert evidence_words(evidence) == (
+        "share 41% [38%–44%]",
+        "heat 1",
+        "p99 12 ms",
+        "longest 70 s",
+        "cost $3.14",
+        "shape counter",
+        "size not known",
+    )
+
+
+def test_a_key_of_one_attribute_is_its_value() -> None:
+    assert key_words({"PK": "a\nb"}) == "a\\x0ab"
+    assert key_words({"PK": "a", "SK": 1}) == "PK=a SK=1"
+    assert key_words(None) == "(a key)"
+
+
+def test_who_does_it_and_who_suffers(report: Report) -> None:
+    scan = report.findings[0]
+    assert who_words(scan) == "report-job"
+    assert who_words(replace(scan, caller=None, pattern="p")) == "p"
+    assert who_words(replace(scan, victims=(Victim("api", "load"),))) == "report-job; hurts api (load)"
+    assert who_words(replace(scan, caller=None, victims=(Victim("api", None),))) == "not known; hurts api"
+    assert who_words(replace(scan, caller=None, victims=(Victim(None, None),))) is None
+
+
+def test_the_worst_comes_first_with_all_that_it_explains(report: Report) -> None:
+    names = [(cause.detector, [effect.detector for effect in effects]) for cause, effects in fold(report.findings)]
+    assert names == [("hot-key", ["throttling", "retry-storm"]), ("unexpected-scan", [])]
+
+
+def test_a_mild_cause_stands_where_its_worst_effect_would(report: Report) -> None:
+    scan, _, throttling, hot = report.findings
+    findings = (replace(throttling, caused_by=None), replace(scan, id="mild"), replace(hot, caused_by="mild"))
+    assert [cause.id for cause, _ in fold(findings)] == ["mild", throttling.id]
+
+
+def test_a_cause_that_is_not_there_or_a_ring_leaves_findings_on_their_own(report: Report) -> None:
+    scan, retries, throttling, _ = report.findings
+    ring = (replace(throttling, caused_by=retries.id), retries, replace(scan, caused_by="gone"))
+    assert sorted(cause.detector for cause, _ in fold(ring)) == ["retry-storm", "throttling", "unexpected-scan"]
+
+
+def test_patterns_are_named_by_what_is_known(report: Report) -> None:
+    declared, undeclared, ambiguous, other = report.patterns
+    assert [pattern_name(line) for line in report.patterns] == [
+        "load-case",
+        "undeclared: Scan cases/GSI1 filter #0 = :0",
+        "ambiguous: list-open or list-all",
+        "(all others)",
+    ]
+    assert pattern_name(replace(declared, pattern=None)) == "?"
+    assert pattern_name(replace(undeclared, text=None)) == "undeclared: 5ca95ca95ca95ca9"
+    assert pattern_name(replace(ambiguous, candidates=())) == "ambiguous"
+    assert pattern_name(other) == "(all others)"
+
+
+def test_skipped_detectors_of_one_reason_are_told_together(report: Report) -> None:
+    many = tuple(replace(report.skipped[0], table=name) for name in "abcde")
+    assert skipped_words(replace(report, skipped=many)) == (
+        "unused-index on a/GSI1, b/GSI1, c/GSI1 and 2 more: needs SPAN(14d)",
+    )
