@@ -16,7 +16,7 @@ from analyzer.requests.rendering import (
     canonical_update,
     turned,
 )
-from analyzer.requests.tree import And, Between, Call, Comparison, Value
+from analyzer.requests.tree import And, Between, Call, Comparison, In, Value
 
 if TYPE_CHECKING:
     from analyzer.requests.tree import Action, Condition, Operand, Path
@@ -25,6 +25,7 @@ __all__ = [
     "Bound",
     "ExpressionError",
     "Filter",
+    "bound_of",
     "filter_of",
     "key_bounds",
     "parse_condition",
@@ -98,6 +99,8 @@ def bound_of(condition: Condition) -> Bound | None:
         return _bound(condition.left, condition.operator, (condition.right,))
     if isinstance(condition, Between):
         return _bound(condition.operand, "between", (condition.low, condition.high))
+    if isinstance(condition, In):
+        return _bound(condition.operand, "IN", condition.choices)
     if isinstance(condition, Call) and condition.function == "begins_with" and len(condition.operands) > 1:
         return _bound(condition.operands[0], "begins_with", condition.operands[1:])
     return None

@@ -216,9 +216,9 @@ def _pattern(operand: tuple[Element, ...], *, is_prefix: bool, is_guess: bool) -
     segments = _segments(operand)
     written = []
     for position, segment in enumerate(segments):
-        following = segments[position + 1][0] if position + 1 < len(segments) else None
-        exact = _exact(segment, following)
-        is_partial = is_prefix and following is None
+        is_last = position + 1 == len(segments)
+        exact = _exact(segment, None if is_last or position % 2 else segments[position + 1][0])
+        is_partial = is_prefix and is_last
         if len(segment) > 1 or (is_partial and segment):
             exact = f"(?:{exact}|{_TOKENS})"
         elif segment and isinstance(segment[0], Variable) and segment[0].values:
