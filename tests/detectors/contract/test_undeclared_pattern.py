@@ -1,0 +1,89 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from analyzer.detectors.contract.undeclared_pattern import UndeclaredPattern
+from analyzer.model.finding import Finding, Severity
+from analyzer.model.shape import Attribution, AttributionKind, KeyPredicate
+from tests.support.evidence import UNDECLARED, row, shape, traffic
+
+if TYPE_CHECKING:
+    from analyzer.model.traffic import PatternTraffic, Traffic
+
+NEW = shape(
+    "Query",
+    "new",
+    index="GSI1",
+    key=(KeyPredicate("GSI1PK", "=", "TEAM#<id>"), KeyPredicate("GSI1SK", "begins_with", "")),
+    filter_attributes=("kind",),
+)
+
+
+def undeclared(requests: float = 100, read_units: float = 50, **fields: Any) -> PatternTraffic:
+    return row(NEW, UNDECLARED, "api", requests=requests, read_units=read_units, **fields)
+
+
+def found(evidence: Traffic) -> list[Finding]:
+    return [one for one in UndeclaredPattern().detect(evidence) if isinstance(one, Finding)]
+
+
+def test_five_percent_of_the_units_is_medium_and_proposes_the_declaration() -> None:
+    (one,) = found(traffic(rows=(undeclared(), row(read_units=950))))
+    assert (one.severity, one.fingerprint, one.caller) == (Severity.MEDIUM, "new", "api")
+    assert one.advice[1].snippet == (
+        "- id: name-it\n"
+        "  operation: Query\n"
+        "  index: GSI1\n"
+        "  key:\n"
+        '    GSI1PK: "TEAM#<id>"\n'
+        '    GSI1SK: "begins_with <unknown>"\n'
+        "  filter: {discards_at_most: 10%}\n"
+        "  callers: [api]"
+    )
+
+
+def test_just_below_five_percent_is_ad_hoc() -> None:
+    assert found(traffic(rows=(undeclared(read_units=49), row(read_units=951)))) == []
+
+
+def test_a_shape_seen_in_two_hours_is_low() -> None:
+    (one,) = found(traffic(rows=(undeclared(read_units=1), row(read_units=999)), hours={"new": 2}))
+    assert one.severity is Severity.LOW
+
+
+@pytest.mark.parametrize(("requests", "count"), [(500, 1), (499, 0)])
+def test_a_burst_counts_at_its_rate_a_ten_minutes(requests: float, count: int) -> None:
+    assert len(found(traffic(rows=(undeclared(requests, read_units=1), row(read_units=999))))) == count
+
+
+def test_fewer_than_twenty_requests_are_ad_hoc_whatever_their_share() -> None:
+    assert found(traffic(rows=(undeclared(requests=19),))) == []
+
+
+def test_calls_that_are_all_refused_are_no_pattern() -> None:
+    assert found(traffic(rows=(undeclared(failed=100),))) == []
+
+
+def test_where_no_units_are_known_requests_decide() -> None:
+    assert found(traffic(rows=(undeclared(read_units=0),))) == []
+
+
+def test_a_plain_shape_is_declared_with_what_it_has() -> None:
+    plain = shape("PutItem", "put", key=())
+    (one,) = found(traffic(rows=(row(plain, UNDECLARED, None, write_units=1000),)))
+    assert one.advice[1].snippet == "- id: name-it\n  operation: PutItem"
+
+
+@pytest.mark.parametrize("kind", [AttributionKind.DECLARED, AttributionKind.AMBIGUOUS, AttributionKind.UNPARSED])
+def test_only_undeclared_traffic_is_judged(kind: AttributionKind) -> None:
+    assert found(traffic(rows=(row(NEW, Attribution(kind), read_units=1000),))) == []
+
+
+def test_scans_have_a_detector_of_their_own() -> None:
+    assert found(traffic(rows=(row(shape("Scan"), UNDECLARED, read_units=1000),))) == []
+
+
+def test_what_a_write_costs_an_index_is_no_request() -> None:
+    assert found(traffic(rows=(row(NEW, UNDECLARED, write_units=1000, secondary=True),))) == []

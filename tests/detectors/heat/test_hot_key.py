@@ -1,0 +1,232 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from analyzer.detectors.heat.hot_key import HotKey
+from analyzer.model.counts import KeyLevel
+from analyzer.model.estimate import Estimate
+from analyzer.model.finding import Direction, Finding, Severity
+from analyzer.model.traffic import Place
+from tests.support.evidence import GSI2, exactly, key, limit, row, shape, traffic
+
+if TYPE_CHECKING:
+    from analyzer.model.traffic import Traffic
+
+READ, WRITE = Direction.READ, Direction.WRITE
+ITEM, PREFIX = KeyLevel.ITEM, KeyLevel.PREFIX
+
+
+def found(evidence: Traffic, detector: HotKey | None = None) -> list[Finding]:
+    return [one for one in (detector or HotKey()).detect(evidence) if isinstance(one, Finding)]
+
+
+def only(evidence: Traffic) -> Finding:
+    (one,) = found(evidence)
+    return one
+
+
+def actions(one: Finding) -> list[str]:
+    return [advice.action for advice in one.advice]
+
+
+def test_a_key_range_reason_on_a_keys_requests_is_high() -> None:
+    one = only(traffic(keys=(key(tries=200, tries_share=0.9),), throttles=(limit("key-range"),)))
+    assert (one.severity, one.direction, one.key, one.caller) == (Severity.HIGH, READ, {"PK": "CASE#7"}, "api")
+    assert one.evidence["throttled_tries"] == 200
+
+
+def test_a_hot_key_whose_callers_see_errors_is_critical() -> None:
+    one = only(traffic(keys=(key(tries=200, tries_share=0.9),), throttles=(limit("key-range", failed=3.0),)))
+    assert one.severity is Severity.CRITICAL
+
+
+def test_refused_tries_on_another_limit_do_not_convict_a_cool_key() -> None:
+    assert found(traffic(keys=(key(tries=200, tries_share=0.9),), throttles=(limit("provisioned"),))) == []
+
+
+def test_refused_tries_that_concentrate_on_a_warm_key_convict_it_whatever_the_limit() -> None:
+    warm = key((2500.0,) * 3, tries=200, tries_share=0.3)
+    assert only(traffic(keys=(warm,), throttles=(limit("unknown"),))).severity is Severity.HIGH
+
+
+def test_a_key_that_is_refused_more_often_than_served_is_convicted() -> None:
+    one = key((2500.0,) * 3, tries=200, tries_share=0.2, share=exactly(0.05))
+    assert only(traffic(keys=(one,), throttles=(limit("unknown"),))).evidence["why"] == (
+        "it is refused more often than it is served"
+    )
+
+
+def test_a_warm_key_with_its_fair_part_of_the_refusals_is_not() -> None:
+    one = key((2500.0,) * 3, tries=200, tries_share=0.2, share=exactly(0.2))
+    assert found(traffic(keys=(one,), throttles=(limit("unknown"),))) == []
+
+
+def test_a_few_refused_tries_convict_nobody() -> None:
+    assert found(traffic(keys=(key(tries=9, tries_share=1.0),), throttles=(limit("key-range"),))) == []
+
+
+def test_a_key_at_its_ceiling_for_a_minute_is_high_without_any_throttle() -> None:
+    assert only(traffic(keys=(key((2700.0,) * 6),))).severity is Severity.HIGH
+
+
+def test_a_key_at_its_ceiling_for_fifty_seconds_stays_just_below() -> None:
+    assert found(traffic(keys=(key((2700.0,) * 5),))) == []
+
+
+def test_a_pause_breaks_the_minute_at_the_ceiling() -> None:
+    assert found(traffic(keys=(key((2700.0,) * 5 + (0.0,) + (2700.0,) * 5),))) == []
+
+
+def test_a_key_warm_for_five_minutes_is_medium() -> None:
+    assert only(traffic(keys=(key((2100.0,) * 30),))).severity is Severity.MEDIUM
+
+
+def test_seconds_at_the_ceiling_without_throttles_are_medium() -> None:
+    assert only(traffic(keys=(key(seconds_over=3),))).severity is Severity.MEDIUM
+
+
+def test_two_seconds_at_the_ceiling_stay_just_below() -> None:
+    assert found(traffic(keys=(key(seconds_over=2),))) == []
+
+
+def test_a_half_warm_key_with_double_bursts_is_medium() -> None:
+    assert only(traffic(keys=(key((1600.0,) * 2, peak_second=3300.0),))).severity is Severity.MEDIUM
+
+
+@pytest.mark.parametrize(("rate", "peak"), [(1600.0, 3100.0), (1400.0, 3300.0)])
+def test_a_half_warm_key_needs_both_warmth_and_burst(rate: float, peak: float) -> None:
+    assert found(traffic(keys=(key((rate,) * 2, peak_second=peak),))) == []
+
+
+def test_a_skewed_key_far_from_its_ceiling_is_low_and_says_at_what_multiple_it_breaks() -> None:
+    one = only(traffic(keys=(key((30.0,) * 30, share=exactly(0.4)),)))
+    assert one.severity is Severity.LOW
+    assert "breaks at 100 times today's traffic" in one.summary
+    assert one.advice == ()
+
+
+def test_skew_in_a_small_volume_is_nothing() -> None:
+    few = row(requests=900)
+    assert found(traffic(keys=(key((30.0,) * 30, share=exactly(0.4)),), rows=(few,))) == []
+
+
+def test_a_key_below_the_share_of_skew_is_nothing() -> None:
+    assert found(traffic(keys=(key((30.0,) * 30, share=exactly(0.24)),))) == []
+
+
+def test_skew_whose_interval_reaches_warmth_is_not_called_cold() -> None:
+    one = key((30.0,) * 30, share=exactly(0.4), heat=Estimate(0.05, 0.01, 0.2))
+    assert found(traffic(keys=(one,))) == []
+
+
+def test_no_keys_no_finding() -> None:
+    assert found(traffic()) == []
+
+
+def test_the_item_stands_for_its_collection_when_it_carries_the_heat() -> None:
+    whole = key((2700.0,) * 6, tries=50, tries_share=0.9)
+    item = key((2650.0,) * 6, level=ITEM, values=("CASE#7", "META"), tries=50, tries_share=0.9)
+    one = only(traffic(keys=(whole, item), throttles=(limit(),)))
+    assert one.key == {"PK": "CASE#7", "SK": "META"}
+    assert one.self_heals is not None
+    assert one.self_heals.answer == "no"
+
+
+def test_the_collection_stands_when_its_items_share_the_heat() -> None:
+    whole = key((2700.0,) * 6, distinct_sorts=40)
+    item = key((900.0,) * 6, level=ITEM, values=("CASE#7", "META"))
+    one = only(traffic(keys=(whole, item)))
+    assert one.key == {"PK": "CASE#7"}
+    assert one.self_heals is not None
+    assert one.self_heals.answer == "unknown"
+
+
+def test_the_item_that_takes_the_refusals_stands_even_if_others_take_units() -> None:
+    whole = key((2700.0,) * 6, tries=50, tries_share=0.9)
+    item = key((900.0,) * 6, level=ITEM, values=("CASE#7", "META"), tries=48, tries_share=0.9)
+    assert only(traffic(keys=(whole, item), throttles=(limit(),))).key == {"PK": "CASE#7", "SK": "META"}
+
+
+def test_a_prefix_is_hot_when_no_child_of_it_is() -> None:
+    prefix = key((2700.0,) * 6, level=PREFIX, values=("CASE#",), tries=200, tries_share=0.9)
+    child = key((300.0,) * 6, tries=12, tries_share=0.05)
+    one = only(traffic(keys=(prefix, child), throttles=(limit(),)))
+    assert (one.cause, actions(one)) == ("tenant", ["fix-caller", "spread-tenant"])
+
+
+def test_a_prefix_is_silent_when_one_child_carries_it() -> None:
+    prefix = key((2700.0,) * 6, level=PREFIX, values=("CASE#",), tries=200, tries_share=0.9)
+    child = key((2700.0,) * 6, tries=200, tries_share=0.9)
+    assert only(traffic(keys=(prefix, child), throttles=(limit(),))).key == {"PK": "CASE#7"}
+
+
+def test_a_table_with_an_lsi_does_not_split_a_collection() -> None:
+    one = only(traffic(keys=(key((2700.0,) * 6, distinct_sorts=40),), place=Place(has_lsi=True)))
+    assert one.self_heals is not None
+    assert "local secondary index" in one.self_heals.reason
+
+
+def test_an_item_that_is_added_to_is_a_counter_and_gets_the_advice_for_writes() -> None:
+    adds = row(shape("UpdateItem", update="ADD #0 :0"), write_units=9000)
+    one = only(traffic(keys=(key((950.0,) * 6, WRITE, ITEM, ("CASE#7", "META")),), rows=(adds,)))
+    assert one.cause == "counter"
+    assert actions(one) == ["fix-caller", "shard-key", "aggregate-writes"]
+
+
+def test_an_item_that_is_put_is_a_single_item() -> None:
+    puts = row(shape("PutItem"), write_units=9000)
+    one = only(traffic(keys=(key((950.0,) * 6, WRITE, ITEM, ("CASE#7", "META")),), rows=(puts,)))
+    assert one.cause == "single-item"
+
+
+def test_a_key_whose_template_has_no_variable_is_constant() -> None:
+    constant = key((2700.0,) * 6, values=("OPEN",), distinct_sorts=9)
+    fixed = type(constant)(
+        **{f: getattr(constant, f) for f in constant.__struct_fields__} | {"key_template": {"PK": "OPEN"}}
+    )
+    assert only(traffic(keys=(fixed,))).cause == "constant"
+
+
+def test_an_index_key_is_told_at_the_index() -> None:
+    one = only(traffic(GSI2, keys=(key((950.0,) * 6, WRITE),)))
+    assert (one.index, actions(one)) == ("GSI2", ["fix-caller", "shard-key"])
+
+
+def test_strong_reads_get_the_advice_to_read_eventually() -> None:
+    strong = row(shape(consistent=True), read_units=9000)
+    assert actions(only(traffic(keys=(key((2700.0,) * 6),), rows=(strong,)))) == [
+        "fix-caller",
+        "read-eventually",
+        "cache-item",
+    ]
+
+
+def test_a_key_whose_rows_are_not_known_names_no_caller() -> None:
+    one = only(traffic(keys=(key((2700.0,) * 6, rows=()),)))
+    assert (one.caller, one.pattern) == (None, None)
+
+
+def test_no_hot_key_ever_gets_the_advice_to_raise_capacity() -> None:
+    hot = (key(tries=99, tries_share=1.0), key((990.0,) * 6, WRITE))
+    for one in found(traffic(keys=hot, throttles=(limit(),))):
+        assert not [action for action in actions(one) if action.startswith("raise")]
+
+
+def test_a_summary_holds_a_placeholder_and_never_the_key() -> None:
+    one = only(traffic(keys=(key((2700.0,) * 6),)))
+    assert "{key}" in one.summary
+    assert "CASE#7" not in one.summary
+
+
+def test_a_prefix_that_nobody_refuses_is_never_convicted_by_its_units_alone() -> None:
+    assert found(traffic(keys=(key((2900.0,) * 30, level=PREFIX, values=("CASE#",)),))) == []
+
+
+def test_numbers_from_a_sample_are_likely_and_say_why() -> None:
+    one = only(traffic(keys=(key((2900.0,) * 30),), sampled=True))
+    assert (one.confidence.value, one.because) == (
+        "likely",
+        "the request log is sampled: numbers are estimates within their bounds",
+    )

@@ -1,0 +1,83 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from analyzer.detectors.reads.filter_heavy_query import FilterHeavyQuery
+from analyzer.model.finding import Finding, Severity
+from analyzer.model.traffic import Declared, Place
+from tests.support.evidence import UNDECLARED, row, shape, traffic
+
+if TYPE_CHECKING:
+    from analyzer.model.traffic import PatternTraffic, Traffic
+
+FILTERED = shape("Query", "filtered", filter="#0 = :0", filter_attributes=("kind",))
+
+
+def filtering(scanned: float = 1000, returned: float = 100, **fields: Any) -> PatternTraffic:
+    fields = {"read_units": 125, "wasted_units": 112} | fields
+    return row(FILTERED, requests=20, scanned=scanned, returned=returned, **fields)
+
+
+def found(evidence: Traffic) -> list[Finding]:
+    return [one for one in FilterHeavyQuery().detect(evidence) if isinstance(one, Finding)]
+
+
+def test_a_query_that_throws_most_away_and_takes_much_of_the_reads_is_medium() -> None:
+    (one,) = found(traffic(rows=(filtering(), row(read_units=500))))
+    assert (one.severity, one.caller, one.evidence["discarded_share"]) == (Severity.MEDIUM, "api", 0.9)
+    assert "throws away 90% of the 1,000 items it reads, by a filter on kind" in one.summary
+    assert [advice.action for advice in one.advice] == ["encode-filter-in-key", "make-index-sparse"]
+
+
+def test_one_that_takes_little_of_the_reads_is_low() -> None:
+    (one,) = found(traffic(rows=(filtering(), row(read_units=50_000))))
+    assert one.severity is Severity.LOW
+
+
+def test_one_that_wastes_twenty_dollars_a_month_is_medium_whatever_its_share() -> None:
+    (one,) = found(traffic(rows=(filtering(wasted_units=20_000, read_units=20_000), row(read_units=2_000_000))))
+    assert one.severity is Severity.MEDIUM
+
+
+def test_under_a_thousand_scanned_items_is_too_little() -> None:
+    assert found(traffic(rows=(filtering(scanned=999),))) == []
+
+
+def test_a_tenth_discarded_stays_just_below() -> None:
+    assert found(traffic(rows=(filtering(returned=900),))) == []
+
+
+def test_the_contract_may_allow_more() -> None:
+    place = Place(patterns={"load-case": Declared(id="load-case", discards_at_most=0.9)})
+    assert found(traffic(rows=(filtering(),), place=place)) == []
+
+
+def test_the_contract_may_allow_less() -> None:
+    place = Place(patterns={"load-case": Declared(id="load-case", discards_at_most=0.05)})
+    assert len(found(traffic(rows=(filtering(returned=920),), place=place))) == 1
+
+
+def test_a_pattern_that_says_nothing_of_filters_gets_the_default() -> None:
+    place = Place(patterns={"load-case": Declared(id="load-case")})
+    assert len(found(traffic(rows=(filtering(),), place=place))) == 1
+
+
+def test_a_filter_on_the_ttl_attribute_alone_hides_expired_items() -> None:
+    expired = shape("Query", "ttl", filter="#0 > :0", filter_attributes=("expiresAt",))
+    evidence = traffic(rows=(row(expired, scanned=5000, returned=1),), place=Place(ttl_attribute="expiresAt"))
+    assert found(evidence) == []
+
+
+def test_a_scans_filter_belongs_to_the_scan_detectors() -> None:
+    scan = shape("Scan", "s", key=(), filter_attributes=("kind",))
+    assert found(traffic(rows=(row(scan, UNDECLARED, scanned=5000, returned=1),))) == []
+
+
+def test_units_that_nobody_told_are_unknown() -> None:
+    (one,) = found(traffic(rows=(filtering(units_known=0.0),)))
+    assert (one.severity, one.cost_per_month_usd) == (Severity.LOW, None)
+    assert "units unknown" in one.summary
+
+
+def test_no_filter_no_finding() -> None:
+    assert found(traffic(rows=(row(shape("Query"), scanned=5000, returned=5000),))) == []

@@ -1,0 +1,60 @@
+from __future__ import annotations
+
+import pytest
+
+from analyzer.knowledge.prices import read_cost_a_month, write_cost_a_month
+from analyzer.knowledge.throttling import Limit, is_throttle, limit_of, target_of_arn
+from analyzer.model.finding import Direction
+from analyzer.model.target import Target
+
+LIMITS = {
+    "ProvisionedThroughput": "provisioned",
+    "KeyRangeThroughput": "key-range",
+    "MaxOnDemandThroughput": "max-on-demand",
+    "AccountLimit": "account-limit",
+}
+
+
+@pytest.mark.parametrize("place", ["Table", "Index"])
+@pytest.mark.parametrize("direction", ["Read", "Write"])
+@pytest.mark.parametrize(("limit", "cause"), LIMITS.items())
+def test_each_of_the_sixteen_reasons_names_a_limit(place: str, direction: str, limit: str, cause: str) -> None:
+    expected = Limit(cause, Direction(direction.lower()), place == "Index")
+    assert limit_of(f"{place}{direction}{limit}Exceeded") == expected
+
+
+@pytest.mark.parametrize("reason", ["", "TableReadSomethingExceeded", "TableReadAccountLimitExceeded!"])
+def test_another_word_is_no_reason(reason: str) -> None:
+    assert limit_of(reason) is None
+
+
+@pytest.mark.parametrize(
+    ("code", "expected"),
+    [
+        ("ProvisionedThroughputExceededException", True),
+        ("ThrottlingException", True),
+        ("RequestLimitExceeded", True),
+        ("ThrottlingError", True),
+        ("ConditionalCheckFailedException", False),
+        (None, False),
+    ],
+)
+def test_a_throttle_is_told_by_its_code(code: str | None, *, expected: bool) -> None:
+    assert is_throttle(code) is expected
+
+
+@pytest.mark.parametrize(
+    ("arn", "target"),
+    [
+        ("arn:aws:dynamodb:us-east-1:111122223333:table/cases", Target("111122223333", "us-east-1", "cases")),
+        ("arn:aws-cn:dynamodb:::table/t/index/i", Target(None, None, "t", "i")),
+        ("arn:aws:s3:::bucket", None),
+    ],
+)
+def test_an_arn_names_a_target(arn: str, target: Target | None) -> None:
+    assert target_of_arn(arn) == target
+
+
+def test_a_steady_unit_a_second_costs_its_list_price_a_month() -> None:
+    assert read_cost_a_month(1) == pytest.approx(0.3285)
+    assert write_cost_a_month(1) == pytest.approx(1.6425)

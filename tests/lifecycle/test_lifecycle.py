@@ -1,0 +1,217 @@
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import pytest
+
+from analyzer.lifecycle.advance import State, advance
+from analyzer.lifecycle.causes import fold
+from analyzer.lifecycle.identity import identify
+from analyzer.lifecycle.unite import unite
+from analyzer.lifecycle.verdict import by_weight, verdict_of
+from analyzer.model.finding import Confidence, Direction, Finding, Severity, Status
+from analyzer.model.report import PatternKind, PatternLine, Report, Verdict, VerdictState
+from analyzer.model.sight import Gap, GapReason, SourceName
+from analyzer.model.window import Window
+
+CLEAN = Verdict(VerdictState.CLEAN, "clean", Confidence.CERTAIN)
+
+
+def finding(detector: str = "hot-key", severity: Severity = Severity.HIGH, **fields: Any) -> Finding:
+    defaults: dict[str, Any] = {"table": "cases", "direction": Direction.READ, "summary": detector}
+    fields = {"cause": "key-range"} | defaults | fields
+    return identify(Finding(detector=detector, severity=severity, confidence=Confidence.CERTAIN, **fields))
+
+
+def report(*findings: Finding) -> Report:
+    return Report(window=Window(0, 10), as_of=10, region=None, account=None, verdict=CLEAN, findings=findings)
+
+
+def line(requests: float = 10, table: str = "cases") -> PatternLine:
+    return PatternLine(
+        kind=PatternKind.DECLARED,
+        table=table,
+        requests=requests,
+        requests_low=requests,
+        requests_high=requests,
+        units=None,
+        waste_units=None,
+        p99_ms=None,
+    )
+
+
+# identity
+
+
+def test_cause_caller_and_severity_do_not_change_an_id() -> None:
+    first = finding(subject="k")
+    later = finding(severity=Severity.CRITICAL, cause="provisioned", caller="api", subject="k")
+    assert first.id == later.id
+
+
+@pytest.mark.parametrize("other", [{"subject": "other"}, {"index": "GSI1"}, {"table": "t"}, {"region": "eu-west-1"}])
+def test_place_and_subject_make_the_id(other: dict[str, str]) -> None:
+    fields: dict[str, Any] = {"subject": "k"} | other
+    assert finding(subject="k").id != finding(**fields).id
+
+
+def test_another_secret_gives_another_id() -> None:
+    one = finding(subject="k")
+    assert identify(one, b"secret").id != one.id
+
+
+def test_a_finding_links_to_the_page_of_its_detector() -> None:
+    assert finding().runbook == "/docs/detectors/hot-key"
+
+
+# causes
+
+
+def test_a_hot_key_explains_the_throttling_of_its_key_range() -> None:
+    cause, effect = finding("hot-key"), finding("throttling")
+    assert fold((effect, cause))[0].caused_by == cause.id
+
+
+def test_a_hot_index_key_explains_back_pressure_which_explains_throttling() -> None:
+    place: dict[str, Any] = {"index": "GSI2", "direction": Direction.WRITE}
+    hot, pressure, throttling = (finding(name, **place) for name in ("hot-key", "gsi-back-pressure", "throttling"))
+    folded = fold((throttling, pressure, hot))
+    assert [one.caused_by for one in folded] == [pressure.id, hot.id, None]
+
+
+def test_a_hot_key_of_the_base_table_does_not_explain_an_indexs_back_pressure() -> None:
+    pressure = finding("gsi-back-pressure", index="GSI2", direction=Direction.WRITE)
+    assert fold((pressure, finding("hot-key", direction=Direction.WRITE)))[0].caused_by is None
+
+
+def test_a_scan_explains_the_throttling_of_the_capacity_it_takes() -> None:
+    scan, throttling = finding("unexpected-scan"), finding("throttling", cause="provisioned")
+    assert fold((throttling, scan))[0].caused_by == scan.id
+
+
+@pytest.mark.parametrize(
+    "cause",
+    [
+        finding("hot-key", Severity.LOW),
+        finding("hot-key", direction=Direction.WRITE),
+        finding("hot-key", table="other"),
+        finding("hot-key", index="GSI1"),
+        finding("unexpected-scan"),
+    ],
+)
+def test_what_does_not_fit_explains_nothing(cause: Finding) -> None:
+    assert fold((finding("throttling"), cause))[0].caused_by is None
+
+
+# advance
+
+
+def test_a_finding_opens_once_goes_on_and_closes_after_its_condition_failed_long_enough() -> None:
+    one = finding()
+    state, shown, events = advance(State(), report(one), 1000, 500)
+    assert (shown.findings[0].status, [e.status for e in events]) == (Status.OPEN, [Status.OPEN])
+    state, shown, events = advance(state, report(one), 2000, 500)
+    assert (shown.findings[0].status, events) == (Status.ONGOING, ())
+    state, shown, events = advance(state, report(), 2499, 500)
+    assert (len(shown.findings), events) == (1, ())
+    state, shown, events = advance(state, report(), 2500, 500)
+    assert (shown.findings[0].status, [e.status for e in events]) == (Status.CLOSED, [Status.CLOSED])
+    assert advance(state, report(), 3000, 500)[1].findings == ()
+
+
+def test_a_finding_that_comes_back_before_it_closed_is_the_same_one() -> None:
+    one = finding()
+    state, _, _ = advance(State(), report(one), 1000, 500)
+    state, _, _ = advance(state, report(), 1200, 500)
+    _, shown, events = advance(state, report(one), 1400, 500)
+    assert (shown.findings[0].first_seen, shown.findings[0].last_seen, events) == (1000, 1400, ())
+
+
+# unite
+
+
+def at(one: Finding, first: int, last: int, **fields: Any) -> Finding:
+    return msgspec.structs.replace(one, first_seen=first, last_seen=last, **fields)
+
+
+def test_the_worse_of_two_speaks_and_the_span_covers_both() -> None:
+    one = finding(subject="k")
+    (both,) = unite((at(one, 0, 10),), (at(one, 10, 20, severity=Severity.CRITICAL, status=Status.ONGOING),))
+    assert (both.severity, both.first_seen, both.last_seen) == (Severity.CRITICAL, 0, 20)
+
+
+def test_of_equal_severity_the_one_with_more_evidence_speaks() -> None:
+    one = finding(subject="k")
+    (both,) = unite((at(one, 0, 10, evidence={"heat": 0.9}),), (at(one, 10, 20, evidence={"heat": 0.5}),))
+    assert both.evidence == {"heat": 0.9}
+
+
+def test_without_numbers_the_first_speaks_and_keeps_its_cause() -> None:
+    one = finding(subject="k")
+    (both,) = unite((at(one, 0, 10, caused_by="x"),), (at(one, 10, 20, evidence={"heat": "much"}),))
+    assert (both.evidence, both.caused_by) == ({}, "x")
+
+
+def test_times_that_nobody_knows_stay_unknown() -> None:
+    one = finding(subject="k")
+    (both,) = unite((one,), (one,))
+    assert (both.first_seen, both.last_seen) == (None, None)
+
+
+def test_different_findings_stand_side_by_side() -> None:
+    assert len(unite((finding(subject="a"),), (finding(subject="b"),))) == 2
+
+
+# verdict
+
+
+def test_causes_come_before_what_they_explain() -> None:
+    effect = msgspec.structs.replace(finding("throttling", Severity.CRITICAL), caused_by="x")
+    assert [one.detector for one in by_weight((effect, finding("hot-key")))] == ["hot-key", "throttling"]
+
+
+def test_a_high_finding_is_a_fault() -> None:
+    one = finding()
+    verdict = verdict_of((one,), (), (line(),))
+    assert (verdict.state, verdict.text, verdict.finding) == (VerdictState.FAULT, "hot-key", one.id)
+
+
+def test_a_snoozed_finding_is_no_fault() -> None:
+    snoozed = msgspec.structs.replace(finding(), status=Status.SNOOZED)
+    assert verdict_of((snoozed,), (), (line(),)).state is VerdictState.CLEAN
+
+
+def test_a_hole_in_the_request_log_cannot_be_called_clean() -> None:
+    gap = Gap(SourceName.REQUEST_LOG, GapReason.MALFORMED, "half of the lines are broken")
+    verdict = verdict_of((), (gap,), (line(),))
+    assert (verdict.state, verdict.text) == (VerdictState.CANNOT_TELL, "cannot tell: half of the lines are broken")
+
+
+def test_a_gap_elsewhere_does_not_hide_what_the_log_shows() -> None:
+    gap = Gap(SourceName.CHANGES, GapReason.DENIED, "LookupEvents")
+    assert verdict_of((), (gap,), (line(),)).state is VerdictState.CLEAN
+
+
+def test_without_a_request_nothing_can_be_told() -> None:
+    assert verdict_of((), (), ()).state is VerdictState.CANNOT_TELL
+
+
+@pytest.mark.parametrize(
+    ("findings", "lines", "text"),
+    [
+        ((), (line(1200),), "clean: 1,200 requests to 1 table, nothing high or critical"),
+        (
+            (finding(severity=Severity.LOW),),
+            (line(1), line(2, "other")),
+            "clean: 3 requests to 2 tables, nothing high or critical, 1 lesser finding",
+        ),
+        (
+            (finding(severity=Severity.LOW), finding(severity=Severity.LOW, subject="x")),
+            (line(1),),
+            "clean: 1 requests to 1 table, nothing high or critical, 2 lesser findings",
+        ),
+    ],
+)
+def test_clean_says_how_much_was_seen(findings: tuple[Finding, ...], lines: tuple[PatternLine, ...], text: str) -> None:
+    assert verdict_of(findings, (), lines).text == text
