@@ -35,6 +35,7 @@ _MOST_SIGNATURES = 4096
 _LONGEST_VALUE = 2048
 _DECODE = msgspec.json.Decoder(dict[str, dict[str, Any]]).decode
 _TOKEN = re.compile(r"~([kd])[a-z2-7]{8}")
+_DELIMITER = re.compile(r"[#|/]")
 _DIGITS = re.compile(r"[0-9]+")
 _TEXT = re.compile(r"[^#|/]*[^#|/0-9][^#|/]*")
 _PREFIX = re.compile(r"[^#|/]*[#|/]+")
@@ -147,10 +148,10 @@ class KeySpace:
         self.has_identity = policy != "template"
         self.numbers: dict[bytes, int] = {}
         self._previous: dict[bytes, int] = {}
-        self._by_signature: dict[tuple[str, str], KeyPredicate] = {}
+        self._by_signature: dict[tuple[str, str, tuple[str, ...]], KeyPredicate] = {}
         literals = lexicon.literals(table)
         self._behind = frozenset() if lexicon.salt is None else frozenset(map(lexicon.salt.token, literals))
-        self._is_declared, self._has_digits = lexicon.words(table)
+        self._is_declared, self._has_digits = lexicon.vocabulary(table)
 
     def rotate(self) -> None:
         """Begin a new stretch, together with the table of keys."""
@@ -187,7 +188,7 @@ class KeySpace:
         if not texts:
             return NO_KEY
         keys = self._keys
-        predicates = [self.equality(attribute, text) for attribute, text in texts.items()]
+        predicates = [self.predicate(attribute, "=", (text,)) for attribute, text in texts.items()]
         if len(predicates) > 1:
             predicates.sort(key=_attribute)
         number = keys.class_number(tuple(predicates))
@@ -196,12 +197,12 @@ class KeySpace:
         part, sort = self._identity(texts)
         return keys.item(number, part, sort)
 
-    def equality(self, attribute: str, text: str) -> KeyPredicate:
-        """Return the class of one attribute's value."""
-        signature = (attribute, self._signature(text))
+    def predicate(self, attribute: str, operator: str, texts: tuple[str, ...] | None) -> KeyPredicate:
+        """Return the class of the values that one condition compares an attribute with."""
+        signature = (attribute, operator, () if texts is None else tuple([self._signature(text) for text in texts]))
         predicate = self._by_signature.get(signature)
         if predicate is None:
-            predicate = self._lexicon.classify(self._table, attribute, "=", (text,), clear=self.is_clear)
+            predicate = self._lexicon.classify(self._table, attribute, operator, texts, clear=self.is_clear)
             if len(self._by_signature) >= _MOST_SIGNATURES:
                 self._by_signature.clear()
             self._by_signature[signature] = predicate
@@ -209,13 +210,12 @@ class KeySpace:
 
     def _signature(self, text: str) -> str:
         """Return a text that is equal only for values of one class: tokens, numbers and free words look alike."""
-        if not self._behind.isdisjoint(re.split(r"[#|/]", text)) if self._behind else False:
-            return text
-        if self.is_clear:
-            if not self._is_declared:
-                text = _TEXT.sub("x", text)
-        elif "~" in text:
-            text = _TOKEN.sub(r"~\1aaaaaaaa", text)
+        if not self.is_clear:
+            if "~" not in text or (self._behind and not self._behind.isdisjoint(_DELIMITER.split(text))):
+                return text
+            return _TOKEN.sub(r"~\1aaaaaaaa", text)
+        if not self._is_declared:
+            text = _TEXT.sub("x", text)
         return text if self._has_digits else _DIGITS.sub("0", text)
 
     def _identity(self, texts: dict[str, str]) -> tuple[str | None, str | None]:

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from analyzer.model.shape import KeyPredicate
 from analyzer.requests.templates import Template
-from analyzer.requests.tokens import is_placeholder, is_token, placeholder, rewrite
+from analyzer.requests.tokens import DIGITS, TEXT, is_placeholder, is_token, placeholder, rewrite, split_key
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,8 +19,12 @@ if TYPE_CHECKING:
 __all__ = ["Lexicon", "TableKeys"]
 
 _MOST_TABLES = 4096
-_MOST_SEGMENTS = 12
-_MOST_UNKNOWN_SEGMENTS = 4
+_MOST_PARTS = 23
+"""Twelve segments and the delimiters between them; a value of more is shown as one variable."""
+
+_MOST_UNKNOWN_PARTS = 7
+"""The same for a value without a literal segment, four: a path or base64 would make shapes without end."""
+
 _JOINT = {"between": " and "}
 
 Schema = tuple[tuple[str, ...], tuple[str, ...]]
@@ -91,29 +95,28 @@ class Lexicon:
         """Return the segments of a table's key values that may stand in clear."""
         return self._words(table).literals
 
+    def words(self, table: str) -> tuple[bool, bool]:
+        """Return whether anything literal is declared of a table's key values, and whether any of it holds digits."""
+        literals = self._words(table).literals
+        templates = (t.text for listed in self._words(table).templates.values() for t in listed)
+        return bool(literals) or any(self._words(table).templates.values()), any(
+            character.isdigit() for text in (*literals, *templates) for character in text
+        )
+
+    def vocabulary(self, table: str) -> tuple[bool, bool]:
+        """Say whether anything is declared of a table's key values, and whether a digit occurs in what is declared."""
+        words = self._words(table)
+        texts = [t.text for listed in words.templates.values() for t in listed]
+        has_digits = any(character.isdigit() for text in (*texts, *words.literals) for character in text)
+        return bool(texts or words.literals), has_digits
+
     def template(self, table: str, value: str, *, clear: bool = True) -> str:
         """Return a value's shape, such as `CASE#<id>`.
 
         Of a clear value only declared literals are kept; of one that was recorded as token or template whatever is
         neither token nor placeholder, since only literals were left standing.
         """
-        words = self._words(table)
-        known = 0
-        total = 0
-
-        def shown(segment: str) -> str:
-            nonlocal known, total
-            total += 1
-            literal = words.behind.get(segment, segment)
-            if literal in words.literals or not (clear or is_token(segment) or is_placeholder(segment)):
-                known += 1
-                return literal
-            return segment if is_placeholder(segment) else placeholder(segment)
-
-        text = rewrite(value, shown)
-        if total > _MOST_SEGMENTS or (not known and total > _MOST_UNKNOWN_SEGMENTS):
-            return "<id>"
-        return text
+        return _template(self._words(table), value, clear=clear)
 
     def classify(
         self, table: str, attribute: str, operator: str, values: tuple[str, ...] | None, *, clear: bool = True
@@ -126,20 +129,49 @@ class Lexicon:
         if not values:
             return KeyPredicate(attribute, operator)
         words = self._words(table)
-        if words.behind:
-            values = tuple(rewrite(value, lambda segment: words.behind.get(segment, segment)) for value in values)
+        behind = words.behind
+        if behind and any("~" in value for value in values):
+            values = tuple(rewrite(value, lambda segment: behind.get(segment, segment)) for value in values)
         templates = words.templates.get(attribute, ())
         declared = tuple(template.text for template in templates if template.takes(operator, values))
         if not declared and self._hides(templates, operator, values):
             return KeyPredicate(attribute, operator)
-        texts = [self.template(table, value, clear=clear) for value in values]
-        text = _JOINT[operator].join(texts) if operator in _JOINT else " or ".join(sorted(set(texts)))
+        texts = [_template(words, value, clear=clear) for value in values]
+        text = texts[0] if len(texts) == 1 else _JOINT.get(operator, " or ").join(_listed(operator, texts))
+        if declared and DIGITS in text:
+            text = text.replace(DIGITS, TEXT)  # a variable is a variable: ids of digits alone are no shape of their own
         return KeyPredicate(attribute, operator, text, declared)
 
     def _hides(self, templates: tuple[Template, ...], operator: str, values: tuple[str, ...]) -> bool:
-        if self.salt is not None and not any("<" in value for value in values):
+        mark = "~" if self.salt is None else "<"
+        if not any(mark in value or "<" in value for value in values):
             return False
         return any(template.may_take(operator, values) for template in templates)
+
+
+def _template(words: _Words, value: str, *, clear: bool) -> str:
+    literals, behind = words.literals, words.behind
+    parts = split_key(value)
+    known = 0
+    for position in range(0, len(parts), 2):
+        segment = parts[position]
+        if segment in behind:
+            segment = parts[position] = behind[segment]
+        if segment in literals:
+            known += 1
+        elif is_placeholder(segment) or not segment:
+            continue
+        elif clear or is_token(segment):
+            parts[position] = placeholder(segment)
+        else:
+            known += 1
+    if len(parts) > _MOST_PARTS or (not known and len(parts) > _MOST_UNKNOWN_PARTS):
+        return TEXT
+    return "".join(parts)
+
+
+def _listed(operator: str, texts: list[str]) -> list[str]:
+    return texts if operator in _JOINT else sorted(set(texts))
 
 
 def _words_of(keys: TableKeys, salt: Salt | None) -> _Words:
