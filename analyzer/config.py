@@ -215,19 +215,36 @@ class Settings(_Section):
         return shown
 
 
-def load_settings(path: str | Path | None = None, environ: Mapping[str, str] | None = None) -> Settings:
-    """Read the configuration; without a path, defaults and the salt of the environment. Raises ConfigError."""
+def load_settings(
+    path: str | Path | None = None,
+    environ: Mapping[str, str] | None = None,
+    overrides: Mapping[str, object] | None = None,
+) -> Settings:
+    """Read the configuration; without a path, defaults and the salt of the environment. Raises ConfigError.
+
+    `overrides` are what the command line sets; its paths, like those of the environment, are not the file's.
+    """
     environ = os.environ if environ is None else environ
     content, lines = ({}, {}) if path is None else read_yaml(Path(path))
     file = "configuration" if path is None else str(path)
-    if environ.get("DYNASCOPE_SALT"):
-        content = {**content, "salt": environ["DYNASCOPE_SALT"], "salt_file": None}
+    given = dict(overrides or {})
+    if "salt_file" in given:
+        given["salt"] = None
+    elif environ.get("DYNASCOPE_SALT"):
+        given |= {"salt": environ["DYNASCOPE_SALT"], "salt_file": None}
     elif environ.get("DYNASCOPE_SALT_FILE"):
-        content = {**content, "salt": None, "salt_file": str(Path(environ["DYNASCOPE_SALT_FILE"]).absolute())}
+        given |= {"salt": None, "salt_file": environ["DYNASCOPE_SALT_FILE"]}
+    given |= {name: str(Path(str(given[name])).absolute()) for name in ("salt_file",) if given.get(name) is not None}
     try:
-        settings = Settings.model_validate(content)
+        settings = Settings.model_validate({**content, **given})
     except ValidationError as error:
-        raise ConfigError(tuple(sorted(_faults(error, file, lines), key=lambda fault: fault.line or 0))) from None
+        faults = (
+            msgspec.structs.replace(fault, file="command line", line=None)
+            if fault.field in (overrides or {})
+            else fault
+            for fault in _faults(error, file, lines)
+        )
+        raise ConfigError(tuple(sorted(faults, key=lambda fault: fault.line or 0))) from None
     if path is not None:
         settings = _from_folder(settings, Path(path).parent)
     settings._file = file  # noqa: SLF001 -- the class and its reader are one module

@@ -179,6 +179,15 @@ def test_a_salt_file_that_cannot_be_read_is_told_with_its_line(tmp_path: Path) -
         settings.salt_bytes()
 
 
+def test_the_command_line_comes_before_all(tmp_path: Path) -> None:
+    (tmp_path / "salt").write_text("by hand")
+    given = {"window": "20s", "salt_file": tmp_path / "salt"}
+    settings = load_settings(None, {"DYNASCOPE_SALT": "from environment"}, given)
+    assert (settings.window_ms, settings.salt_bytes()) == (20_000, b"by hand")
+    with pytest.raises(ConfigError, match=r"^command line: window: 'x' is not a duration"):
+        load_settings(None, {}, {"window": "x"})
+
+
 def test_nothing_else_of_the_environment_is_read(tmp_path: Path) -> None:
     assert load(tmp_path, "", DYNASCOPE_WINDOW="20s").window_ms == 300_000
 

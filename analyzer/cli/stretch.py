@@ -1,0 +1,75 @@
+"""Blocks of log lines by time: which stretch they lie in, where a log ends, and several logs as one."""
+
+from __future__ import annotations
+
+import heapq
+import re
+from typing import TYPE_CHECKING
+
+from analyzer.model.instant import Instant, parse_instant
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+__all__ = ["cut", "first_time", "in_time_order", "last_time"]
+
+_KEPT_OPEN = 32
+_TIME = re.compile(rb'"time"\s*:\s*"([^"\\]+)"')
+
+
+def first_time(lines: bytes) -> Instant | None:
+    """Return the time of the first line that has one."""
+    return next(_times(lines), None)
+
+
+def last_time(lines: bytes) -> Instant | None:
+    """Return the newest time of a block."""
+    return max(_times(lines), default=None)
+
+
+def _times(lines: bytes) -> Iterator[Instant]:
+    for match in _TIME.finditer(lines):
+        try:
+            yield parse_instant(match[1].decode("ascii"))
+        except ValueError:
+            continue
+
+
+def cut(lines: bytes, since: Instant | None, until: Instant | None) -> bytes:
+    """Keep the lines of a stretch [since, until); one without a time stays, so that it is counted as it deserves."""
+    if since is None and until is None:
+        return lines
+    return b"".join(line for line in lines.splitlines(keepends=True) if _lies_in(first_time(line), since, until))
+
+
+def _lies_in(time: Instant | None, since: Instant | None, until: Instant | None) -> bool:
+    return time is None or ((since is None or time >= since) and (until is None or time < until))
+
+
+def in_time_order(feeds: Sequence[Callable[[], Iterator[bytes]]]) -> Iterator[tuple[int, bytes, Instant | None]]:
+    """Yield the blocks of several logs in the order of time: which log, its lines, and where all that follows begins.
+
+    Each log is taken to be in order itself. The first logs stay open from the start; beyond a bound the beginning is
+    read twice instead. After the last block nothing follows: None.
+    """
+    waiting: list[tuple[Instant, int]] = []
+    opened: dict[int, tuple[bytes, Iterator[bytes]]] = {}
+    for number, feed in enumerate(feeds):
+        block, rest = _open(feed)
+        if block:
+            heapq.heappush(waiting, (first_time(block) or 0, number))
+            if number < _KEPT_OPEN:
+                opened[number] = block, rest
+    while waiting:
+        _, number = heapq.heappop(waiting)
+        block, rest = opened.pop(number) if number in opened else _open(feeds[number])
+        following = next(rest, None)
+        if following is not None:
+            opened[number] = following, rest
+            heapq.heappush(waiting, (first_time(following) or 0, number))
+        yield number, block, waiting[0][0] if waiting else None
+
+
+def _open(feed: Callable[[], Iterator[bytes]]) -> tuple[bytes, Iterator[bytes]]:
+    rest = feed()
+    return next(rest, b""), rest
