@@ -66,7 +66,7 @@ def _heat(key: HeavyKey, heavy: HeavyKeys, counts: Counts, places: RowIndex, all
         tries=key.tries,
         tries_share=key.tries / all_tries if all_tries else 0.0,
         series=series,
-        rows=tuple((places[cell][1], weight / 2) for cell, weight in key.by_cell if cell in places),
+        rows=tuple((places[cell][1], weight / 2) for cell, weight in key.by_cell),
         peak_second=None if key.peak_second is None else key.peak_second / 2,
         seconds_over=key.seconds_over,
         observed=key.sampled,

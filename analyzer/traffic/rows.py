@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -136,10 +138,5 @@ def quantile_ms(latency: Latency, share: float, bounds: tuple[float, ...]) -> fl
     """Return the upper bound of the bucket that holds a quantile; None where no call told its latency."""
     if not latency.calls:
         return None
-    wanted = math.ceil(share * latency.calls)
-    seen = 0
-    for bucket, calls in enumerate(latency.buckets):
-        seen += calls
-        if seen >= wanted:
-            return bounds[min(bucket, len(bounds) - 1)]
-    return bounds[-1]
+    bucket = bisect_left(list(accumulate(latency.buckets)), math.ceil(share * latency.calls))
+    return bounds[min(bucket, len(bounds) - 1)]

@@ -1,0 +1,338 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from analyzer.contract.model import (
+    Contract,
+    FilterLimit,
+    IndexDeclaration,
+    PatternDeclaration,
+    Rate,
+    TableDeclaration,
+)
+from analyzer.model.batch import Batch, TableSnapshot
+from analyzer.model.counts import Cell, Count, HeavyKey, HeavyKeys, KeyLevel, KeyName, Refusal, ThrottleCount
+from analyzer.model.finding import Change, Direction
+from analyzer.model.history import EMPTY, History
+from analyzer.model.observations import Observations
+from analyzer.model.sight import Sight, SourceName
+from analyzer.model.target import Target
+from analyzer.model.traffic import Capacity, Declared, Hurt, Traffic
+from analyzer.model.window import Window
+from analyzer.traffic.join import join
+from analyzer.traffic.lines import MOST_LINES, coverage_lines, key_lines, pattern_lines
+from analyzer.traffic.measure import add, busiest_caller, direction_units, evidence_of, victims_of
+from analyzer.traffic.sights import sight_states
+from tests.support.counting import cell, counts
+from tests.support.evidence import (
+    CASES,
+    DECLARED,
+    GSI2,
+    UNDECLARED,
+    exactly,
+    key,
+    limit,
+    row,
+    shape,
+    traffic,
+)
+
+if TYPE_CHECKING:
+    from analyzer.model.counts import Counts
+    from analyzer.model.shape import Attribution
+
+WRITE, READ = Direction.WRITE, Direction.READ
+PUT = shape("PutItem", "put")
+CONTRACT = Contract(
+    tables=(
+        TableDeclaration(
+            name="cases",
+            partition_key=("PK",),
+            sort_key=("SK",),
+            owner="case-platform",
+            ttl_attribute="expiresAt",
+            indexes=(
+                IndexDeclaration(
+                    name="GSI2", partition_key=("GSI2PK",), sort_key=("GSI2SK",), staleness_tolerance_seconds=5.0
+                ),
+            ),
+            patterns=(
+                PatternDeclaration(
+                    id="load-case",
+                    operations=("GetItem",),
+                    callers=("api",),
+                    filter=FilterLimit(allowed=True, discards_at_most=0.1),
+                    rate=Rate(peak=600.0),
+                ),
+                PatternDeclaration(id="plain", operations=("Query",)),
+            ),
+        ),
+    )
+)
+TABLE: dict[str, Any] = {
+    "TableName": "cases",
+    "KeySchema": [{"AttributeName": "pk", "KeyType": "HASH"}, {"AttributeName": "sk", "KeyType": "RANGE"}],
+    "ProvisionedThroughput": {"ReadCapacityUnits": 100, "WriteCapacityUnits": 50},
+    "GlobalSecondaryIndexes": [
+        {
+            "IndexName": "GSI2",
+            "KeySchema": [{"AttributeName": "g", "KeyType": "HASH"}],
+            "IndexStatus": "CREATING",
+            "ProvisionedThroughput": {"ReadCapacityUnits": 7, "WriteCapacityUnits": 9},
+        }
+    ],
+}
+
+
+def attribute(of: Cell) -> Attribution:
+    return UNDECLARED if of.shape.scans else DECLARED
+
+
+def seen(
+    evidence: Counts | None, *batches: Batch, contract: Contract = CONTRACT, history: History = EMPTY, **fields: Any
+) -> dict[str, Traffic]:
+    fields = {"sources": frozenset({SourceName.REQUEST_LOG})} | fields
+    observations = Observations(window=Window(0, 60_000), counts=evidence, batches=batches, **fields)
+    return {str(one.target): one for one in join(observations, attribute, contract, history)}
+
+
+def described(table: dict[str, Any], time: int | None = 0, **fields: Any) -> Batch:
+    return Batch(window=Window(0, 60_000), tables=(TableSnapshot(CASES, time, table),), **fields)
+
+
+def test_each_target_gets_its_own_rows() -> None:
+    evidence = counts((cell(), {Count.REQUESTS: 1}), (cell(target=GSI2), {Count.REQUESTS: 2}))
+    found = seen(evidence)
+    assert {name: one.rows[0].requests.value for name, one in found.items()} == {"cases": 1, "cases/GSI2": 2}
+
+
+def test_nothing_collected_is_no_traffic() -> None:
+    assert seen(None) == {}
+
+
+def test_what_the_contract_says_of_a_place_is_joined() -> None:
+    found = seen(counts((cell(), {Count.REQUESTS: 1}), (cell(target=GSI2), {Count.REQUESTS: 1})))
+    place, index = found["cases"].place, found["cases/GSI2"].place
+    assert (place.owner, place.partition_key, place.ttl_attribute, place.has_lsi) == (
+        "case-platform",
+        ("PK",),
+        "expiresAt",
+        False,
+    )
+    assert place.index_keys == {"GSI2": ("GSI2PK",)}
+    assert place.patterns["load-case"] == Declared(
+        id="load-case",
+        operations=("GetItem",),
+        owner="case-platform",
+        callers=("api",),
+        discards_at_most=0.1,
+        peak_rate=600.0,
+    )
+    assert place.patterns["plain"].discards_at_most is None
+    assert (index.partition_key, index.sort_key, index.staleness_tolerance_seconds) == (("GSI2PK",), ("GSI2SK",), 5.0)
+
+
+def test_an_undeclared_table_has_no_place_and_no_sight_of_a_contract() -> None:
+    other = Target(None, None, "other")
+    one = seen(counts((cell(target=other), {Count.REQUESTS: 1})))["other"]
+    assert (one.place.declared, one.place.has_lsi, one.place.partition_key) == (False, None, ())
+    assert Sight.CONTRACT not in one.sights
+
+
+def test_a_description_is_right_about_keys_and_capacity() -> None:
+    found = seen(counts((cell(target=GSI2), {Count.REQUESTS: 1})), described(TABLE))
+    table, index = found["cases"].place, found["cases/GSI2"].place
+    assert (table.partition_key, table.sort_key) == (("pk",), ("sk",))
+    assert table.capacity == Capacity("PROVISIONED", 100, 50)
+    assert (index.partition_key, index.index_status, index.index_keys) == (("g",), "CREATING", {"GSI2": ("g",)})
+    assert (index.capacity.read_units, index.capacity.write_units) == (7, 9)
+    assert Sight.TABLE in found["cases"].sights
+
+
+def test_a_table_on_demand_has_no_provisioned_units() -> None:
+    on_demand = TABLE | {"BillingModeSummary": {"BillingMode": "PAY_PER_REQUEST"}, "LocalSecondaryIndexes": []}
+    one = seen(None, described(on_demand | {"TableClassSummary": {"TableClass": "STANDARD"}}))["cases"]
+    assert one.place.capacity == Capacity("PAY_PER_REQUEST", None, None, "STANDARD")
+
+
+def test_a_local_secondary_index_is_seen_in_the_description() -> None:
+    lsi = {"IndexName": "L", "KeySchema": [{"AttributeName": "pk", "KeyType": "HASH"}]}
+    assert seen(None, described(TABLE | {"LocalSecondaryIndexes": [lsi]}))["cases"].place.has_lsi is True
+
+
+def test_the_newest_description_counts() -> None:
+    newer = described(TABLE | {"ProvisionedThroughput": {"ReadCapacityUnits": 1}}, time=9)
+    assert seen(None, newer, described(TABLE, time=None))["cases"].place.capacity.read_units == 1
+
+
+def test_changes_of_the_table_and_of_everything_are_there_and_others_are_not() -> None:
+    changes = tuple(Change(time=1, what="deploy", table=table) for table in (None, "cases", "other"))
+    one = seen(None, described(TABLE, changes=changes))["cases"]
+    assert [change.table for change in one.changes] == [None, "cases"]
+
+
+def test_a_throttle_stands_at_the_resource_whose_limit_it_was_and_names_the_hurt() -> None:
+    arn = Target("111122223333", "us-east-1", "cases", "GSI2")
+    throttle = ThrottleCount(0, "IndexWriteKeyRangeThroughputExceeded", arn, WRITE, 30, 2)
+    row_of = {Count.REQUESTS: 100, Count.THROTTLED: 20}
+    found = seen(counts((cell(PUT), row_of), throttles=(throttle,)))
+    (one,) = found["cases/GSI2"].throttles
+    assert (one.cause, one.direction, one.tries, one.throttled, one.failed, one.calls) == (
+        "key-range",
+        WRITE,
+        30,
+        20,
+        2,
+        100,
+    )
+    assert one.hurt == (Hurt("api", "load-case", "PutItem", 30, 2, 100),)
+    assert found["cases"].throttles == ()
+
+
+def test_a_throttle_whose_resource_was_not_told_is_the_requests_own() -> None:
+    throttle = ThrottleCount(0, "", None, READ, 3, 0)
+    (one,) = seen(counts((cell(rate=0.5), {Count.REQUESTS: 10}), throttles=(throttle,)))["cases"].throttles
+    assert (one.cause, one.reason, one.tries) == ("unknown", None, 6)
+
+
+def test_the_most_hurt_comes_first() -> None:
+    throttles = tuple(ThrottleCount(n, "TableReadAccountLimitExceeded", None, READ, n + 1, 0) for n in range(2))
+    evidence = counts((cell(), {Count.REQUESTS: 1}), (cell(caller="b"), {Count.REQUESTS: 1}), throttles=throttles)
+    (one,) = seen(evidence)["cases"].throttles
+    assert [victim.caller for victim in one.hurt] == ["b", "api"]
+
+
+def test_a_refusal_is_estimated_at_the_rate_of_its_cell() -> None:
+    refusal = Refusal(0, "ValidationException", "no", 3)
+    (one,) = seen(counts((cell(rate=0.5), {Count.REQUESTS: 3}), refusals=(refusal,)))["cases"].refusals
+    assert (one.row, one.code, one.calls.value) == (0, "ValidationException", 6)
+
+
+def test_heavy_keys_give_heat_and_the_sight_of_keys() -> None:
+    one = HeavyKey(KeyName(KeyLevel.PARTITION, "CASE#7"), 10, 10)
+    evidence = counts((cell(), {Count.REQUESTS: 1}), keys=(HeavyKeys(CASES, READ, 10, 0, (one,), 1, ("PK",)),))
+    found = seen(evidence)["cases"]
+    assert [heat.key for heat in found.keys] == [{"PK": "CASE#7"}]
+    assert Sight.REQUEST_KEYS in found.sights
+
+
+def test_templates_alone_are_no_sight_of_keys() -> None:
+    evidence = counts((cell(), {Count.REQUESTS: 1}), keys=(HeavyKeys(CASES, READ, 10, 0, (), 0, real=False),))
+    assert Sight.REQUEST_KEYS not in seen(evidence)["cases"].sights
+
+
+def test_counts_units_and_filters_are_seen_where_requests_told_them() -> None:
+    query = {Count.REQUESTS: 1, Count.COUNTS_KNOWN: 1, Count.UNITS_KNOWN: 1}
+    told = seen(counts((cell(shape("Query", "q")), query)))["cases"].sights
+    untold = seen(counts((cell(shape("Query", "q", parsed=False)), {Count.REQUESTS: 1})))["cases"].sights
+    both = {Sight.REQUEST_COUNTS, Sight.REQUEST_UNITS, Sight.REQUEST_FILTERS}
+    assert both <= told
+    assert not both & untold
+
+
+def test_where_nothing_was_asked_of_a_target_nothing_was_hidden() -> None:
+    secondary = cell(PUT, GSI2, secondary=True)
+    sights = seen(counts((secondary, {Count.WRITE_HALF_UNITS: 2})))["cases/GSI2"].sights
+    assert {Sight.REQUEST_COUNTS, Sight.REQUEST_UNITS} <= sights
+    assert {Sight.REQUESTS, Sight.REQUEST_KEYS} <= seen(None, described(TABLE))["cases"].sights
+
+
+def test_without_a_request_log_only_what_was_told_is_seen() -> None:
+    one = seen(None, described(TABLE), sources=frozenset())["cases"]
+    assert one.sights == {Sight.TABLE, Sight.CONTRACT}
+
+
+def test_a_fortnight_of_history_is_a_sight() -> None:
+    fortnight = 14 * 86_400_000
+    evidence = counts((cell(), {Count.REQUESTS: 1}))
+    assert Sight.SPAN_14D in seen(evidence, history=History({CASES: Window(0, fortnight)}))["cases"].sights
+    assert Sight.SPAN_14D not in seen(evidence, history=History({CASES: Window(0, fortnight - 1)}))["cases"].sights
+
+
+def test_what_is_not_seen_comes_with_how_to_see_it() -> None:
+    states = {one.capability: one for one in sight_states(CASES, frozenset({Sight.REQUESTS}))}
+    assert (states[Sight.REQUESTS].state, states[Sight.REQUESTS].hint) == ("seen", None)
+    assert (states[Sight.TABLE].state, states[Sight.TABLE].hint) == ("not-seen", "allow dynamodb:DescribeTable")
+
+
+# lines
+
+
+def test_callers_of_one_pattern_are_one_line_and_shapes_of_no_pattern_stand_apart() -> None:
+    scan = shape("Scan", "scan")
+    one = traffic(
+        rows=(
+            row(requests=3, read_units=6, failed=1, throttled=2),
+            row(caller=None, requests=2),
+            row(scan, UNDECLARED, requests=1, read_units=50, wasted_units=4),
+            row(PUT, secondary=True),
+        )
+    )
+    lines = pattern_lines([one])
+    assert [(line.kind.value, line.pattern, line.requests, line.units) for line in lines] == [
+        ("undeclared", None, 1, 50),
+        ("declared", "load-case", 5, 6),
+    ]
+    assert (lines[1].callers, lines[1].errors, lines[1].throttled) == ((None, "api"), 1, 2)
+    assert (lines[0].fingerprint, lines[0].waste_units, lines[0].p99_ms) == ("scan", 4, None)
+
+
+def test_units_that_nobody_told_are_unknown() -> None:
+    (line,) = pattern_lines([traffic(rows=(row(units_known=0.0),))])
+    assert (line.units, line.waste_units) == (None, None)
+
+
+def test_lines_beyond_the_bound_are_added_up_so_that_requests_stay_whole() -> None:
+    many = tuple(row(shape("Query", f"f{n}"), UNDECLARED, requests=2) for n in range(MOST_LINES + 7))
+    lines = pattern_lines([traffic(rows=many)])
+    assert (lines[-1].kind.value, lines[-1].requests, len(lines)) == ("other", 14, MOST_LINES + 1)
+    assert sum(line.requests for line in lines) == 2 * len(many)
+
+
+def test_keys_are_listed_by_heat() -> None:
+    one = traffic(keys=(key((10.0,)), key((300.0,), peak_second=600.0), key((0.0,))))
+    assert [(line.heat, line.peak_second) for line in key_lines([one])] == [(0.1, 0.2), (10 / 3000, None)]
+
+
+def test_what_was_billed_is_unknown_without_cloudwatch() -> None:
+    (line,) = coverage_lines([traffic(rows=(row(read_units=6),))])
+    assert (line.direction, line.explained_units, line.billed_units, line.ratio) == (READ, 6, None, None)
+
+
+# measure
+
+
+def test_independent_estimates_are_added_with_their_distances_squared() -> None:
+    one = exactly(10)._replace(low=7, high=14)
+    assert add([one, one._replace(low=6, high=13)]) == (20, 15, 25)
+
+
+def test_the_busiest_caller_has_the_most_units_and_then_the_most_requests() -> None:
+    assert busiest_caller([row(caller="a", read_units=1), row(caller="b", read_units=2)]) == "b"
+    assert busiest_caller([row(caller="a", requests=1), row(caller="b", requests=2)]) == "b"
+    assert busiest_caller([row(caller="a", write_units=5), row(caller="b", read_units=1)], READ) == "b"
+    assert busiest_caller([]) is None
+
+
+def test_victims_are_those_of_the_direction_asked_for() -> None:
+    one = traffic(throttles=(limit(), limit(direction=WRITE, hurt=(Hurt("w", "put", "PutItem", 1, 0, 9),))))
+    assert [victim.caller for victim in victims_of(one)] == ["api", "w"]
+    assert [victim.caller for victim in victims_of(one, WRITE)] == ["w"]
+
+
+def test_units_of_a_direction_are_those_of_all_rows() -> None:
+    one = traffic(rows=(row(read_units=6), row(write_units=3)))
+    assert (direction_units(one, READ), direction_units(one, WRITE)) == (6, 3)
+
+
+def test_evidence_has_bounds_only_where_it_was_estimated() -> None:
+    estimated = exactly(10)._replace(low=7, high=14)
+    assert evidence_of(a=exactly(1), b=estimated) == {"a": 1, "b": 10, "b_low": 7, "b_high": 14}
+
+
+def test_targets_are_sorted_with_the_base_table_first() -> None:
+    assert [str(one) for one in sorted((GSI2, CASES), key=Target.order)] == ["cases", "cases/GSI2"]
+    assert (GSI2.base, CASES.base) == (CASES, CASES)
+    assert msgspec.structs.replace(CASES, index="GSI2") == GSI2
