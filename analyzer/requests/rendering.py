@@ -194,7 +194,7 @@ def attribute_of(operand: Operand) -> str | None:
 def attributes_of(tree: Condition | Operand) -> frozenset[str]:
     """Return the top-level attributes that a tree looks at."""
     if isinstance(tree, Path):
-        return frozenset({_name(tree.steps[0])})
+        return frozenset() if tree.steps[0][0] == "#" else frozenset({_name(tree.steps[0])})
     found: set[str] = set()
     for field in tree.__struct_fields__:
         held = getattr(tree, field)

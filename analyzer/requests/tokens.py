@@ -21,6 +21,7 @@ __all__ = [
     "key_text",
     "placeholder",
     "rewrite",
+    "split_key",
     "template_value",
 ]
 
@@ -70,12 +71,18 @@ class Salt:
         """Return an AttributeValue's token, always an `S`; numbers and binary values are hashed whole, as sent."""
         if "S" in value:
             return {"S": self.tokenize(str(value["S"]), literals)}
-        return {"S": self.token("".join(str(part) for part in value.values()))}
+        text = "".join(str(part) for part in value.values())
+        return {"S": text if text in literals else self.token(text)}
+
+
+def split_key(text: str) -> list[str]:
+    """Split a key value into segments, at even positions, and the delimiters between them."""
+    return _DELIMITERS.split(text)
 
 
 def rewrite(text: str, replace: Callable[[str], str]) -> str:
     """Rewrite every segment of a key value, leaving delimiters and empty segments as they are."""
-    parts = _DELIMITERS.split(text)
+    parts = split_key(text)
     for position in range(0, len(parts), 2):
         if parts[position]:
             parts[position] = replace(parts[position])
@@ -99,7 +106,7 @@ def is_placeholder(segment: str) -> bool:
 
 def placeholder(segment: str) -> str:
     """Return the placeholder that stands for a segment, clear or token."""
-    return DIGITS if is_digits(segment) or (is_token(segment) and segment[1] == "d") else TEXT
+    return DIGITS if is_digits(segment) or (segment[:2] == "~d" and is_token(segment)) else TEXT
 
 
 def template_value(text: str, literals: frozenset[str] = frozenset()) -> str:
