@@ -33,7 +33,7 @@ class Checkpoint(Struct, frozen=True, kw_only=True):
     """The state of a daemon between two blocks.
 
     `digest` is what the digest wrote itself. `kept` holds counters that are not the digest's, by metric and labels.
-    `contract` tells the contract apart under which `carried` holds.
+    `contract` tells the contract apart under which `carried` and `patterns` (what each cell was called) hold.
     """
 
     saved_at: Instant
@@ -43,6 +43,7 @@ class Checkpoint(Struct, frozen=True, kw_only=True):
     carried: Carried
     kept: dict[str, dict[tuple[str, ...], float]]
     contract: str
+    patterns: dict[str, str] = {}
 
 
 class NewerStateError(DynascopeError):
@@ -107,15 +108,18 @@ class StateFolder:
             raise UsageError(f"cannot set {self.path} aside: {error.strerror}; mend its permissions") from None
         return Torn(str(aside), because)
 
-    def write(self, checkpoint: Checkpoint) -> None:
-        """Replace the state: the old one stays until the new one is on disk. Raises OSError."""
+    @staticmethod
+    def encode(checkpoint: Checkpoint) -> bytes:
+        """Return what the file is to hold: a line with version, length and checksum, then the state."""
         body = msgspec.msgpack.encode(checkpoint)
-        head = b"%s %d %d %d\n" % (_MAGIC, SCHEMA, len(body), zlib.crc32(body))
+        return b"%s %d %d %d\n%s" % (_MAGIC, SCHEMA, len(body), zlib.crc32(body), body)
+
+    def write(self, content: bytes) -> None:
+        """Replace the state: the old one stays until the new one is on disk. Raises OSError."""
         temporary = self.path.with_suffix(".new")
         descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
         with os.fdopen(descriptor, "wb") as file:
-            file.write(head)
-            file.write(body)
+            file.write(content)
             file.flush()
             os.fsync(file.fileno())
         temporary.replace(self.path)

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from analyzer.exporters.exemplars import Exemplars
 from analyzer.exporters.from_counts import Carried, count_cells, count_once, target_labels
 from analyzer.exporters.from_report import describe_report
-from analyzer.exporters.exemplars import Exemplars
 from analyzer.exporters.series import SeriesTable
 from analyzer.model.sight import SourceName
 from analyzer.version import __version__

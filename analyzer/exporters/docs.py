@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import html
-import re
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 from markdown_it import MarkdownIt
 
-import analyzer
 from analyzer.exporters.metrics import reference_page
 
-__all__ = ["detector_names", "detector_page", "docs_folder", "docs_index", "landing_page", "metrics_page"]
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
 
-_NAME = re.compile(r"[a-z][a-z0-9-]{0,63}")
+__all__ = ["detector_page", "docs_index", "landing_page", "metrics_page"]
+
 _STYLE = """
 :root { color-scheme: light dark }
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 52rem; margin: 2rem auto; padding: 0 1rem }
@@ -25,28 +26,10 @@ nav { margin-bottom: 1.5rem }
 """.strip()
 
 
-def docs_folder() -> Path | None:
-    """Return where the pages are: inside the package when it was installed, beside it in a checkout, or nowhere."""
-    package = Path(analyzer.__file__).parent
-    return next((folder for folder in (package / "docs", package.parent / "docs") if folder.is_dir()), None)
-
-
-def detector_names(folder: Path | None) -> tuple[str, ...]:
-    """Return the detectors that have a page."""
-    if folder is None:
-        return ()
-    return tuple(sorted(page.stem for page in (folder / "detectors").glob("*.md") if _NAME.fullmatch(page.stem)))
-
-
-def detector_page(folder: Path | None, name: str) -> str | None:
+def detector_page(pages: Mapping[str, Path], name: str) -> str | None:
     """Return a detector's page as HTML, None where it has none."""
-    if folder is None or _NAME.fullmatch(name) is None:
-        return None
-    try:
-        text = (folder / "detectors" / f"{name}.md").read_text("utf-8")
-    except OSError:
-        return None
-    return _page(name, _markdown(text))
+    page = pages.get(name)
+    return None if page is None else _page(name, _markdown(page.read_text("utf-8")))
 
 
 def metrics_page() -> str:
@@ -54,9 +37,9 @@ def metrics_page() -> str:
     return _page("Metrics", _markdown(reference_page()))
 
 
-def docs_index(folder: Path | None) -> str:
+def docs_index(pages: Mapping[str, Path]) -> str:
     """Return the list of pages as HTML."""
-    entries = "\n".join(f'<li><a href="/docs/detectors/{name}">{name}</a></li>' for name in detector_names(folder))
+    entries = "\n".join(f'<li><a href="/docs/detectors/{name}">{name}</a></li>' for name in map(html.escape, pages))
     links = '<p><a href="/docs/metrics">Metrics</a></p>'
     return _page("Documentation", f"<h1>Documentation</h1>\n{links}\n<h2>Detectors</h2>\n<ul>\n{entries}\n</ul>")
 

@@ -174,7 +174,12 @@ METRICS: tuple[Metric, ...] = (
         "detector",
         of_target=False,
     ),
-    _counter("dynascope_records_read_total", "Lines read of a request log.", "source", of_target=False),
+    _counter(
+        "dynascope_records_read_total",
+        "Records that were counted as requests, late ones included.",
+        "source",
+        of_target=False,
+    ),
     _counter(
         "dynascope_records_bad_total",
         "Lines that are no record: not JSON, a field missing or wrong, an unknown version, longer than the bound.",

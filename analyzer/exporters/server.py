@@ -15,7 +15,7 @@ from analyzer.render.json import report_object
 from analyzer.render.show import show
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Mapping
     from pathlib import Path
 
     from analyzer.model.report import Report
@@ -47,10 +47,10 @@ class Server:
     Requests never compute anything about the traffic: what they get was made in the analysis before.
     """
 
-    def __init__(self, docs: Path | None, policy: Policy = "template", salt: Salt | None = None) -> None:
+    def __init__(self, pages: Mapping[str, Path], policy: Policy = "template", salt: Salt | None = None) -> None:
         self.policy: Policy = policy
         self.salt = salt
-        self._docs = docs
+        self._pages = pages
         self._exposition: Exposition = NOTHING_YET
         self._report: Report | None = None
         self._document: dict[str, Any] | None = None
@@ -132,13 +132,13 @@ class Server:
         return web.Response(text="ok\n")
 
     async def _docs_index(self, _request: web.Request) -> web.Response:
-        return _html(docs_index(self._docs))
+        return _html(docs_index(self._pages))
 
     async def _metrics_page(self, _request: web.Request) -> web.Response:
         return _html(metrics_page())
 
     async def _detector(self, request: web.Request) -> web.Response:
-        page = detector_page(self._docs, request.match_info["name"].removesuffix(".md"))
+        page = detector_page(self._pages, request.match_info["name"].removesuffix(".md"))
         if page is None:
             raise web.HTTPNotFound
         return _html(page)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import glob
+import threading
 import time
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
@@ -53,7 +55,8 @@ class FileStream:
     ) -> None:
         self._config = config
         self._clock = clock
-        self._positions = {position.path: position for position in positions}
+        self._positions = {position.path: position for position in positions if self._is_awaited(position.path)}
+        self._lock = threading.Lock()
         self._buffer = bytearray(config.block_bytes)
         self._tails: dict[str, Tail] = {}
         self._turn = 0
@@ -79,12 +82,16 @@ class FileStream:
 
     def close(self) -> None:
         """Close every file."""
-        for tail in self._tails.values():
-            tail.close()
+        with self._lock:
+            for tail in self._tails.values():
+                tail.close()
 
     def next_block(self) -> Block | None:
         """Return the next block of the files in turn, None when there is none for now."""
-        now = self._clock()
+        with self._lock:
+            return self._next_block(self._clock())
+
+    def _next_block(self, now: Instant) -> Block | None:
         if self._looked_at is None or not 0 <= now - self._looked_at < self._config.rescan_ms:
             self._look_for_files(now)
         tails = list(self._tails.values())
@@ -98,10 +105,15 @@ class FileStream:
 
     def paths(self) -> frozenset[str]:
         """Return the names that are tailed: the only ones whose positions are still of use."""
-        return frozenset(self._tails)
+        with self._lock:
+            return frozenset((*self._tails, *self._positions))
 
     def status(self) -> StreamStatus:
         """Say how the stream stands."""
+        with self._lock:
+            return self._status()
+
+    def _status(self) -> StreamStatus:
         tails = self._tails.values()
         return StreamStatus(
             files=len(self._tails),
@@ -112,6 +124,12 @@ class FileStream:
             damaged=self._closed[2] + sum(tail.damaged for tail in tails),
             skipped=self._skipped,
         )
+
+    def _is_awaited(self, path: str) -> bool:
+        """Whether a name is still asked for, and stands, or something that was rotated from it does."""
+        if not any(fnmatchcase(path, pattern) or path == str(Path(pattern)) for pattern in self._config.files):
+            return False
+        return Path(path).exists() or any(Path(path).parent.glob(glob.escape(Path(path).name) + "*"))
 
     def _look_for_files(self, now: Instant) -> None:
         self._looked_at = now

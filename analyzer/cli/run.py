@@ -1,0 +1,34 @@
+"""`dynascope run`: the daemon."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path  # noqa: TC003 -- typer looks at it
+from typing import Annotated
+
+import typer
+
+__all__ = ["run"]
+
+
+class Lines(StrEnum):
+    """How findings that open and close are printed."""
+
+    TEXT = "text"
+    JSON = "json"
+
+
+def run(
+    config: Annotated[Path | None, typer.Option("--config", "-c", help="Configuration file (YAML).")] = None,
+    output: Annotated[
+        Lines, typer.Option("--output", help="How findings that open and close are printed.")
+    ] = Lines.TEXT,
+) -> None:
+    """Tail request logs, judge every ten seconds, print findings as they open and close, serve metrics and docs.
+
+    SIGHUP reloads configuration and contract; SIGTERM ends within five seconds, with everything noted down.
+    """
+    from analyzer.app import run_daemon  # noqa: PLC0415 -- light start
+    from analyzer.cli.output import write  # noqa: PLC0415 -- light start
+
+    run_daemon(config, as_json=output is Lines.JSON, write=write)

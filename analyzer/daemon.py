@@ -1,0 +1,256 @@
+"""The daemon: reads, judges every slice, shows, and writes down where it stands. One process, one event loop.
+
+What is known changes only on the loop, between two awaits, so that a checkpoint always holds positions and counts that
+belong together; judging happens beside the loop, on values that reading on does not change.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import signal
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from structlog.typing import FilteringBoundLogger
+
+from analyzer.checkpoint import StateFolder, Torn
+from analyzer.errors import ConfigError, ContractError, DynascopeError
+from analyzer.exporters.assemble import Health
+from analyzer.exporters.server import Server
+from analyzer.model.instant import SLICE_MS, Instant, format_instant, slice_of
+from analyzer.model.report import Report
+from analyzer.watch import Watch
+from collectors.request_log.collector import FileStream
+
+if TYPE_CHECKING:
+    from analyzer.setup import Setup
+
+__all__ = ["Daemon", "Outlets"]
+
+_DRAIN_SECONDS = 2.5
+_CATCH_UP_SECONDS = 5.0
+_LOOK_AGAIN_SECONDS = 0.05
+
+
+def _now() -> Instant:
+    return time.time_ns() // 1_000_000
+
+
+class Outlets(Struct, frozen=True):
+    """Where a daemon speaks: `tell` gets a report that holds what just opened or closed, keys and all."""
+
+    server: Server
+    state: StateFolder
+    log: FilteringBoundLogger
+    tell: Callable[[Report], None]
+    clock: Callable[[], Instant] = _now
+
+
+class Daemon:
+    """Runs until it is told to stop; `load` reads configuration and contract again."""
+
+    def __init__(self, setup: Setup, outlets: Outlets, load: Callable[[], Setup]) -> None:
+        self._setup = setup
+        self._out = outlets
+        self._load = load
+        self._watch: Watch
+        self._stream: FileStream
+        self._stop = asyncio.Event()
+        self._is_reload_wanted = asyncio.Event()
+        self._steady = asyncio.Lock()
+        self._is_config_valid = True
+        self._is_state_written = True
+        self._checkpoint_at: Instant | None = None
+        self._analysis_seconds: float | None = None
+        self._bad_lines: frozenset[str] = frozenset()
+
+    async def run(self) -> None:
+        """Work until `stop`; raises what went wrong at the start, and bugs."""
+        self._resume()
+        self._show()
+        port = await self._out.server.start(self._setup.listen_host, self._setup.listen_port)
+        self._out.log.info("listening", address=f"http://{self._setup.listen_host}:{port}")
+        loop = asyncio.get_running_loop()
+        for ending in (signal.SIGTERM, signal.SIGINT):
+            loop.add_signal_handler(ending, self.stop)
+        loop.add_signal_handler(signal.SIGHUP, self._is_reload_wanted.set)
+        try:
+            await self._work()
+        finally:
+            await self._out.server.stop()
+            self._stream.close()
+            self._out.state.release()
+
+    def stop(self) -> None:
+        """End after what was written so far is read and noted down."""
+        self._out.log.info("stopping")
+        self._stop.set()
+
+    async def _work(self) -> None:
+        async with asyncio.TaskGroup() as group:
+            reading = group.create_task(self._read())
+            others = [group.create_task(work()) for work in (self._judge_slices, self._keep_state, self._reload)]
+            await self._stop.wait()
+            self._stream.stop()
+            await asyncio.wait({reading}, timeout=_DRAIN_SECONDS)
+            for task in (reading, *others):
+                task.cancel()
+        await self._write_state()
+        self._out.log.info("stopped", **self._watch.records())
+
+    def _resume(self) -> None:
+        setup, out = self._setup, self._out
+        try:
+            out.state.claim()
+        except OSError as error:
+            raise DynascopeError(f"cannot make the state folder {setup.state}: {error.strerror}") from None
+
+        def restore(checkpoint: object) -> None:
+            self._watch = Watch(setup, checkpoint)  # type: ignore[arg-type] # a Checkpoint, by StateFolder.read
+
+        found = out.state.read(restore)
+        if isinstance(found, Torn):
+            out.log.error("state set aside: counters begin at zero", file=found.path, because=found.because)
+        if found is None or isinstance(found, Torn):
+            self._watch = Watch(setup, None)
+        else:
+            out.log.info("going on from", saved_at=format_instant(found.saved_at), files=len(found.positions))
+        self._stream = self._open_stream()
+
+    def _open_stream(self) -> FileStream:
+        return FileStream(self._setup.request_log, self._watch.positions.values(), self._out.clock)
+
+    async def _read(self) -> None:
+        while True:
+            async for block in self._stream.blocks():
+                self._watch.take(block, self._out.clock())
+            if self._stop.is_set():
+                return
+            self._stream.close()  # it was told to end because other files are to be read now
+            self._stream = self._open_stream()
+
+    async def _judge_slices(self) -> None:
+        """Judge the newest whole slice that has settled, as soon as it has; the first when reading has caught up."""
+        tries = int(_CATCH_UP_SECONDS / _LOOK_AGAIN_SECONDS)
+        while tries and not self._watch.last_read and not await self._pause(_LOOK_AGAIN_SECONDS):
+            tries -= 1
+        while tries and self._stream.status().pending_bytes and not await self._pause(_LOOK_AGAIN_SECONDS):
+            tries -= 1
+        judged: Instant | None = None
+        while not self._stop.is_set():
+            now = self._out.clock()
+            end = slice_of(now - self._setup.settle_ms)
+            if judged is None or end > judged:
+                await self._judge(end)
+                judged = end
+            wait_ms = end + SLICE_MS + self._setup.settle_ms - self._out.clock()
+            await self._pause(max(wait_ms, 1) / 1000)
+
+    async def _judge(self, end: Instant) -> None:
+        async with self._steady:
+            started = time.perf_counter()
+            evidence = self._watch.gather(end, self._stream.status())
+            judged = await asyncio.to_thread(self._watch.conclude, evidence)
+            self._analysis_seconds = time.perf_counter() - started
+            exposition = await asyncio.to_thread(self._watch.expose, self._health())
+        self._out.server.publish(exposition)
+        await self._out.server.export(judged.report)
+        if judged.events.findings:
+            self._out.tell(judged.events)
+        for gap in judged.report.gaps:
+            self._out.log.debug("gap", reason=gap.reason.value, detail=gap.detail)
+        reasons = frozenset(self._watch.bad_lines())
+        for reason in sorted(reasons - self._bad_lines):
+            self._out.log.warning("bad line in the request log", because=reason)
+        self._bad_lines = reasons
+
+    def _health(self) -> Health:
+        now = self._out.clock()
+        status = self._stream.status()
+        last_read, written = self._watch.last_read, self._checkpoint_at
+        return Health(
+            is_config_valid=self._is_config_valid,
+            is_source_up=status.files > len(status.missing),
+            last_read=None if last_read is None else last_read / 1000,
+            delay_seconds=self._watch.delay_seconds(now),
+            checkpoint_at=None if written is None else written / 1000,
+            analysis_seconds=self._analysis_seconds,
+            records=self._watch.records(),
+        )
+
+    def _show(self) -> None:
+        self._out.server.publish(self._watch.expose(self._health()))
+
+    async def _keep_state(self) -> None:
+        while not await self._pause(self._setup.checkpoint_every_ms / 1000):
+            await self._write_state()
+
+    async def _write_state(self) -> None:
+        async with self._steady:
+            now = self._out.clock()
+            content = self._out.state.encode(self._watch.checkpoint(now, self._stream.paths()))
+            failure = await asyncio.to_thread(_try_writing, self._out.state, content)
+        if failure is None:
+            self._checkpoint_at = now
+        if failure is not None and self._is_state_written:
+            self._out.log.error("cannot write state: a restart would go on from the last one", because=failure)
+        if failure is None and not self._is_state_written:
+            self._out.log.info("state is written again")
+        self._is_state_written = failure is None
+
+    async def _reload(self) -> None:
+        while True:
+            await self._is_reload_wanted.wait()
+            self._is_reload_wanted.clear()
+            async with self._steady:
+                self._load_again()
+                self._show()
+
+    def _load_again(self) -> None:
+        """Take configuration and contract anew; where they are faulty, say so and keep the old ones."""
+        setup, faults = _try_loading(self._load)
+        for fault in faults:
+            self._out.log.error("faulty, so the old one is kept", **fault)
+        self._is_config_valid = setup is not None
+        if setup is not None:
+            self._adopt(setup)
+
+    def _adopt(self, setup: Setup) -> None:
+        before, self._setup = self._setup, setup
+        for name in ("listen_host", "listen_port", "state"):
+            if getattr(before, name) != getattr(setup, name):
+                self._out.log.warning("takes a restart", setting=name.partition("_")[0])
+        self._watch.adopt(setup)
+        self._out.server.policy, self._out.server.salt = setup.policy, setup.salt
+        if before.request_log != setup.request_log:
+            self._stream.stop()
+        self._out.log.info("configuration and contract reloaded")
+
+    async def _pause(self, seconds: float) -> bool:
+        """Wait; return at once, and True, when it is time to stop."""
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(self._stop.wait(), seconds)
+        return self._stop.is_set()
+
+
+def _try_writing(state: StateFolder, content: bytes) -> str | None:
+    """Write the state; return why it could not be written, None where it was."""
+    try:
+        state.write(content)
+    except OSError as error:
+        return error.strerror or type(error).__name__
+    return None
+
+
+def _try_loading(load: Callable[[], Setup]) -> tuple[Setup | None, list[dict[str, str | int | None]]]:
+    """Return what was loaded, or None and every fault in words."""
+    try:
+        return load(), []
+    except (ConfigError, ContractError) as error:
+        names = ("file", "line", "field", "message", "mend")
+        return None, [{name: getattr(fault, name) for name in names} for fault in error.faults]
+    except DynascopeError as error:
+        return None, [{"message": str(error)}]
