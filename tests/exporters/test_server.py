@@ -1,0 +1,142 @@
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import aiohttp
+import pytest
+
+from analyzer.errors import UsageError
+from analyzer.exporters.prometheus import Exposition
+from analyzer.exporters.server import Server, is_loopback
+from tests.exporters.conftest import finding, report
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+    from pathlib import Path
+
+KEY = "CASE#canary-4711"
+
+
+class Client:
+    def __init__(self, server: Server, session: aiohttp.ClientSession, url: str) -> None:
+        self.server = server
+        self.session = session
+        self.url = url
+
+    async def get(self, path: str, **headers: str) -> tuple[int, str, Any]:
+        async with self.session.get(f"{self.url}{path}", headers=headers) as answer:
+            return answer.status, await answer.text(), answer.headers
+
+
+@pytest.fixture
+async def client(tmp_path: Path) -> AsyncIterator[Client]:
+    page = tmp_path / "hot-key.md"
+    page.write_text(
+        "# hot-key\n\n<script>alert(1)</script>\n\n[x](javascript:alert(1))\n\n| a | b |\n| - | - |\n| 1 | 2 |\n"
+    )
+    server = Server({"hot-key": page})
+    port = await server.start("127.0.0.1", 0)
+    async with aiohttp.ClientSession() as session:
+        yield Client(server, session, f"http://127.0.0.1:{port}")
+    await server.stop()
+
+
+async def test_metrics_come_as_text_or_as_openmetrics(client: Client) -> None:
+    client.server.publish(Exposition(b"old 1\n", b"new 1\n# EOF\n"))
+    status, body, headers = await client.get("/metrics")
+    assert (status, body, headers["Content-Type"]) == (200, "old 1\n", "text/plain; version=0.0.4; charset=utf-8")
+    _, body, headers = await client.get(
+        "/metrics", Accept="application/openmetrics-text;version=1.0.0,text/plain;q=0.5"
+    )
+    assert body == "new 1\n# EOF\n"
+    assert headers["Content-Type"] == "application/openmetrics-text; version=1.0.0; charset=utf-8"
+
+
+async def test_the_process_is_healthy_before_it_is_ready(client: Client) -> None:
+    assert (await client.get("/healthz"))[0] == 200
+    assert (await client.get("/readyz"))[0] == 503
+    assert (await client.get("/api/v1/report"))[0] == 503
+    await client.server.export(report())
+    assert (await client.get("/readyz"))[0] == 200
+
+
+async def test_the_report_shows_keys_as_the_policy_allows(client: Client) -> None:
+    await client.server.export(report(finding()))
+    _, body, _ = await client.get("/api/v1/report")
+    document = json.loads(body)
+    assert (document["v"], document["findings"][0]["key"]) == (1, {"PK": "CASE#<id>"})
+    assert KEY not in body
+    assert "{key}" not in body
+
+
+async def test_keys_are_clear_where_the_policy_says_so(client: Client) -> None:
+    client.server.policy = "reveal"
+    await client.server.export(report(finding()))
+    _, body, _ = await client.get("/api/v1/findings")
+    assert json.loads(body)["findings"][0]["key"] == {"PK": KEY}
+
+
+async def test_findings_come_with_window_and_verdict(client: Client) -> None:
+    await client.server.export(report(finding()))
+    _, body, _ = await client.get("/api/v1/findings")
+    assert set(json.loads(body)) == {"v", "window", "as_of", "verdict", "findings"}
+
+
+async def test_a_new_report_replaces_the_old_one(client: Client) -> None:
+    await client.server.export(report(finding()))
+    await client.get("/api/v1/findings")
+    await client.server.export(report())
+    assert json.loads((await client.get("/api/v1/findings"))[1])["findings"] == []
+
+
+async def test_a_page_is_shown_without_what_could_run(client: Client) -> None:
+    status, body, headers = await client.get("/docs/detectors/hot-key")
+    assert status == 200
+    assert "<script>" not in body
+    assert 'href="javascript' not in body
+    assert "<td>1</td>" in body
+    assert headers["Content-Security-Policy"].startswith("default-src 'none'")
+    assert headers["X-Content-Type-Options"] == "nosniff"
+
+
+@pytest.mark.parametrize("name", ["nothing", "..%2f..%2fetc%2fpasswd", "HOT-KEY", "%00"])
+async def test_an_unknown_page_is_not_found(client: Client, name: str) -> None:
+    status, body, _ = await client.get(f"/docs/detectors/{name}")
+    assert (status, body) == (404, "Not Found\n")
+
+
+async def test_the_index_lists_every_page(client: Client) -> None:
+    assert '<a href="/docs/detectors/hot-key">' in (await client.get("/docs/"))[1]
+    assert "dynascope_requests_total" in (await client.get("/docs/metrics"))[1]
+
+
+async def test_the_first_page_tells_the_verdict(client: Client) -> None:
+    assert "nothing judged yet" in (await client.get("/"))[1]
+    await client.server.export(report(finding()))
+    body = (await client.get("/"))[1]
+    assert "takes 41% of reads" in body
+    assert KEY not in body
+
+
+async def test_nothing_can_be_written(client: Client) -> None:
+    async with client.session.post(f"{client.url}/api/v1/report") as answer:
+        assert answer.status == 405
+
+
+@pytest.mark.parametrize(("host", "status"), [("localhost", 200), ("[::1]:80", 200), ("evil.example", 403)])
+async def test_a_foreign_name_for_this_machine_is_refused(client: Client, host: str, status: int) -> None:
+    assert (await client.get("/healthz", Host=host))[0] == status
+
+
+async def test_an_address_in_use_is_told(client: Client) -> None:
+    with pytest.raises(UsageError, match="choose another with `listen`"):
+        await Server({}).start("127.0.0.1", int(client.url.rpartition(":")[2]))
+
+
+@pytest.mark.parametrize(
+    ("host", "expected"),
+    [("127.0.0.1", True), ("127.8.8.8", True), ("::1", True), ("localhost", True), ("0.0.0.0", False), ("a.b", False)],
+)
+def test_loopback_is_known(host: str, expected: bool) -> None:
+    assert is_loopback(host) is expected
