@@ -28,8 +28,16 @@ check: $(STAMP) ## lint, types, layers
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-test: $(STAMP) ## every test, with the coverage of the core
+CORE := analyzer/model/*,analyzer/knowledge/*,analyzer/statistics/*,analyzer/requests/*,analyzer/contract/*,analyzer/correlator/*,analyzer/traffic/*,analyzer/detectors/*,analyzer/lifecycle/*,analyzer/pipeline.py,analyzer/interfaces.py,analyzer/errors.py
+
+test: $(STAMP) ## every test, and every branch of the core covered (ARGS="tests/traffic" for some)
+ifdef ARGS
 	$(BIN)/python -m pytest $(ARGS)
+else
+	@rm -f .coverage .coverage.*
+	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile --cov=analyzer --cov-branch --cov-report=
+	$(BIN)/coverage report --include='$(CORE)' --show-missing --skip-covered --fail-under=100
+endif
 
 bench: $(STAMP) ## speed and memory, as ratios in one run
 	$(BIN)/python -m tests.bench $(ARGS)
