@@ -138,5 +138,5 @@ async def test_an_address_in_use_is_told(client: Client) -> None:
     ("host", "expected"),
     [("127.0.0.1", True), ("127.8.8.8", True), ("::1", True), ("localhost", True), ("0.0.0.0", False), ("a.b", False)],
 )
-def test_loopback_is_known(host: str, expected: bool) -> None:
+def test_loopback_is_known(host: str, *, expected: bool) -> None:
     assert is_loopback(host) is expected
