@@ -6,10 +6,8 @@ for the requests, so that memory never follows their number.
 
 from __future__ import annotations
 
-import gzip
-import zlib
 from collections import Counter
-from typing import IO, TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
@@ -40,12 +38,14 @@ from analyzer.recording_lines import (
     parse_request,
     scaling_limits,
 )
+from analyzer.unpacking import unpacked
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
     from analyzer.model.request import RequestRecord
+    from analyzer.unpacking import Readable
 
 __all__ = ["Recording", "read_recording", "read_requests"]
 
@@ -240,22 +240,14 @@ class _Reader:
 
 def _lines(path: Path) -> Iterator[bytes | Gap | None]:
     """Yield the lines that hold something; None for one that is too long, a gap where compression breaks off."""
-    broken: list[type[Exception]] = [EOFError, zlib.error, gzip.BadGzipFile]
     with path.open("rb") as raw:
-        if path.suffix == ".zst":
-            import zstandard  # noqa: PLC0415 -- only for what is compressed with it
-
-            broken.append(zstandard.ZstdError)
-            file = cast("IO[bytes]", zstandard.ZstdDecompressor().stream_reader(raw, read_across_frames=True))
-        else:
-            file = cast("IO[bytes]", gzip.GzipFile(fileobj=raw)) if path.suffix == ".gz" else raw
         try:
-            yield from _split(file)
-        except tuple(broken) as error:
+            yield from _split(unpacked(raw))
+        except EOFError as error:
             yield Gap(SourceName.REQUEST_LOG, GapReason.MALFORMED, f"{path.name} breaks off: {error}")
 
 
-def _split(file: IO[bytes]) -> Iterator[bytes | None]:
+def _split(file: Readable) -> Iterator[bytes | None]:
     rest, is_overlong = b"", False
     while chunk := file.read(1 << 18):
         *whole, rest = (rest + chunk).split(b"\n")

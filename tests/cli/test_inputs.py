@@ -1,11 +1,14 @@
 from __future__ import annotations
 
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from analyzer.cli.inputs import STDIN, Moment, expand, parse_moment, place_stretch
 from analyzer.errors import UsageError
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 def test_names_and_globs_become_files_each_once(tmp_path: Path) -> None:

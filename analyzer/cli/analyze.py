@@ -1,0 +1,96 @@
+"""dynascope analyze."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path  # noqa: TC003 -- typer evaluates the annotations
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from analyzer.cli.output import FailOn, Format, Keys, exit_code, print_report
+from analyzer.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from analyzer.cli.inputs import Moment
+    from analyzer.cli.judging import Judged, Stretch
+    from analyzer.cli.reading import LogFile
+    from analyzer.config import Settings
+
+__all__ = ["analyze"]
+
+_STOPPED = 130
+
+
+def analyze(  # noqa: PLR0913, PLR0917 -- one parameter an option
+    logs: Annotated[list[str], typer.Argument(metavar="LOG...", help="request logs, .gz and .zst too; - is stdin")],
+    contract: Annotated[list[Path] | None, typer.Option(help="declared access patterns; may be given again")] = None,
+    since: Annotated[str | None, typer.Option(help="RFC 3339 time, or how long before the end (30m)")] = None,
+    until: Annotated[str | None, typer.Option(help="RFC 3339 time, or how long before the end")] = None,
+    jobs: Annotated[int, typer.Option(min=1, help="processes to read with")] = 1,
+    output: Annotated[Format, typer.Option("--format", help="how to print the report")] = Format.TEXT,
+    fail_on: Annotated[FailOn, typer.Option(help="end with 1 for findings of this severity or worse")] = FailOn.HIGH,
+    keys: Annotated[Keys | None, typer.Option(help="how keys are shown; template where nothing is said")] = None,
+    reveal_keys: Annotated[bool, typer.Option("--reveal-keys", help="short for --keys reveal")] = False,
+    window: Annotated[str | None, typer.Option(help="the stretch that is judged at a time (5m)")] = None,
+    salt_file: Annotated[Path | None, typer.Option(help="secret that the samplers share")] = None,
+    config: Annotated[Path | None, typer.Option(help="configuration: thresholds, bounds, contract")] = None,
+) -> None:
+    """Say what is wrong in a request log, why, who does it, and what to do."""
+    from analyzer.cli.inputs import parse_moment  # noqa: PLC0415 -- light start
+    from analyzer.cli.judging import salt_of  # noqa: PLC0415 -- light start
+    from analyzer.cli.settings import settings_of  # noqa: PLC0415 -- light start
+
+    settings = settings_of(config, contract, window, salt_file)
+    salt = salt_of(settings)
+    files = _logs(logs, jobs)
+    stretch = _stretch(files, parse_moment(since, "--since"), parse_moment(until, "--until"))
+    judged = _judge(files, settings, stretch, jobs)
+    for complaint in judged.complaints:
+        print(f"dynascope: {complaint}", file=sys.stderr)
+    print_report(judged.report, output, Keys.REVEAL if reveal_keys else keys or Keys(settings.keys), salt)
+    code = exit_code(judged.report, fail_on, source_failed=bool(judged.complaints))
+    raise typer.Exit(_STOPPED if judged.was_stopped else code)
+
+
+def _logs(names: Sequence[str], jobs: int) -> tuple[LogFile, ...]:
+    from analyzer.cli.inputs import STDIN, expand  # noqa: PLC0415 -- light start
+    from analyzer.cli.reading import LogFile, is_recording  # noqa: PLC0415 -- light start
+
+    files = sorted(expand(names), key=lambda path: path != STDIN)  # it cannot be opened twice: first
+    for path in files:
+        if path != STDIN and is_recording(path):
+            raise UsageError(f"{path} is a recording; read it with `dynascope replay {path}`")
+    if jobs > 1 and STDIN in files:
+        raise UsageError("--jobs needs files: standard input can only be read by one")
+    return tuple(LogFile(path) for path in files)
+
+
+def _stretch(logs: Sequence[LogFile], since: Moment | None, until: Moment | None) -> Stretch:
+    from analyzer.cli.inputs import STDIN, place_stretch  # noqa: PLC0415 -- light start
+    from analyzer.cli.judging import Stretch  # noqa: PLC0415 -- light start
+    from analyzer.cli.reading import end_of  # noqa: PLC0415 -- light start
+
+    relative = [moment for moment in (since, until) if moment is not None and moment.at is None]
+    if relative and any(log.path == STDIN for log in logs):
+        raise UsageError(f"{relative[0].text} counts back from the end, which standard input has not; write a time")
+    return Stretch(*place_stretch(since, until, end_of(logs) if relative else None))
+
+
+def _judge(logs: Sequence[LogFile], settings: Settings, stretch: Stretch, jobs: int) -> Judged:
+    """Judge, with a bar on a terminal while it lasts."""
+    from analyzer.cli.inputs import STDIN  # noqa: PLC0415 -- light start
+    from analyzer.cli.judging import judge_logs  # noqa: PLC0415 -- light start
+
+    if not sys.stderr.isatty():
+        return judge_logs(logs, settings, stretch, jobs)
+    from rich.console import Console  # noqa: PLC0415 -- only on a terminal
+    from rich.progress import BarColumn, DownloadColumn, Progress, TimeRemainingColumn  # noqa: PLC0415 -- same
+
+    size = sum(log.path.stat().st_size for log in logs if log.path != STDIN) or None
+    columns = ("reading", BarColumn(), DownloadColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task("reading", total=size)
+        return judge_logs(logs, settings, stretch, jobs, lambda count: progress.advance(task, count))

@@ -1,0 +1,164 @@
+"""Logs and recordings walked through the pipeline: what `analyze` and `replay` do between reading and printing."""
+
+from __future__ import annotations
+
+from functools import partial
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from analyzer.cli.reading import LogFile, read_blocks
+from analyzer.cli.stretch import in_time_order
+from analyzer.config import Settings, build_detectors, build_struct
+from analyzer.contract.load import load_contract
+from analyzer.contract.model import EMPTY_CONTRACT, Contract
+from analyzer.detectors import DETECTORS
+from analyzer.model.instant import SLICE_MS, Instant, parse_instant, slice_of
+from analyzer.model.report import Report
+from analyzer.model.sight import Gap, GapReason, SourceName
+from analyzer.pipeline import Walk
+from analyzer.requests.digest import Digest, DigestLimits
+from analyzer.requests.tokens import Salt
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from pathlib import Path
+
+    from analyzer.recording import Recording
+
+__all__ = ["Judged", "Stretch", "contract_of", "judge_logs", "judge_recording", "new_digest", "salt_of"]
+
+_LATE_MS = 120_000
+_RECORDS = 2000
+
+
+class Judged(Struct, frozen=True):
+    """A report, and what is to be told of the logs that gave nothing."""
+
+    report: Report
+    complaints: tuple[str, ...] = ()
+    was_stopped: bool = False
+
+
+class Stretch(Struct, frozen=True):
+    """The part of the logs that is asked for."""
+
+    since: Instant | None = None
+    until: Instant | None = None
+
+
+def salt_of(settings: Settings) -> Salt | None:
+    """Return the configured salt; raises ConfigError where its file fails."""
+    secret = settings.salt_bytes()
+    return None if secret is None else Salt(secret)
+
+
+def contract_of(settings: Settings) -> Contract:
+    """Return the configured contract, an empty one where there is none; raises ContractError."""
+    return load_contract(settings.contract) if settings.contract else EMPTY_CONTRACT
+
+
+def new_digest(settings: Settings, contract: Contract) -> Digest:
+    """Return an empty digest that knows the contract's keys."""
+    return Digest(contract.lexicon(salt_of(settings)), build_struct(settings, "limits", DigestLimits))
+
+
+def new_walk(settings: Settings, contract: Contract) -> Walk:
+    """Return a walk with every detector as configured."""
+    return Walk(contract, build_detectors(settings, DETECTORS), window_ms=settings.window_ms)
+
+
+def judge_logs(
+    logs: Sequence[LogFile],
+    settings: Settings,
+    stretch: Stretch,
+    jobs: int = 1,
+    seen: Callable[[int], None] | None = None,
+) -> Judged:
+    """Walk logs in the order of time; stopped by the user, conclude from what was read."""
+    contract = contract_of(settings)
+    walk, digest = new_walk(settings, contract), new_digest(settings, contract)
+    was_stopped = False
+    read: dict[str, int] = {}
+    try:
+        if jobs > 1:
+            from analyzer.cli.parallel import digest_parts  # noqa: PLC0415 -- starts processes, only when asked for
+
+            for log, part in digest_parts(logs, settings, stretch, jobs, seen):
+                read[log] = read.get(log, 0) + part.read.read
+                digest.merge(part)
+        else:
+            _walk(logs, stretch, walk, digest, read, seen)
+    except KeyboardInterrupt:
+        was_stopped = True
+    gaps = tuple(_gaps(digest, logs, was_stopped=was_stopped))
+    report = walk.finish(digest, gaps=gaps, account=settings.account, region=settings.region)
+    silent = [log for log in logs if not read.get(log.name)] if not was_stopped else []
+    complaints = tuple(f"{log.name} holds no request that could be read{_why(digest)}" for log in silent)
+    return Judged(report, complaints, was_stopped)
+
+
+def _walk(
+    logs: Sequence[LogFile],
+    stretch: Stretch,
+    walk: Walk,
+    digest: Digest,
+    read: dict[str, int],
+    seen: Callable[[int], None] | None,
+) -> None:
+    feeds = [partial(read_blocks, log, stretch.since, stretch.until, seen) for log in logs]
+    judged = 0
+    for number, block, follows in in_time_order(feeds):
+        before = digest.read.read
+        digest.update(block)
+        read[logs[number].name] = read.get(logs[number].name, 0) + digest.read.read - before
+        if follows is not None and (follows - _LATE_MS) // SLICE_MS > judged:
+            judged = (follows - _LATE_MS) // SLICE_MS
+            walk.advance(digest, judged * SLICE_MS)
+
+
+def _why(digest: Digest) -> str:
+    return f": {'; '.join(digest.read.samples)}" if digest.read.samples else ""
+
+
+def _gaps(digest: Digest, logs: Sequence[LogFile], *, was_stopped: bool) -> Iterator[Gap]:
+    """Say what of the logs was not judged."""
+    read = digest.read
+    if read.bad:
+        lines = "1 line" if read.bad == 1 else f"{read.bad:,} lines"
+        yield _gap(GapReason.MALFORMED, f"{lines} could not be read{_why(digest)}")
+    if read.dropped:
+        yield _gap(GapReason.LOW_COVERAGE, f"samplers dropped {read.dropped:,} calls")
+    for log in logs:
+        if log.breaks_off is not None:
+            yield _gap(GapReason.MALFORMED, log.breaks_off)
+    if was_stopped:
+        yield _gap(GapReason.TIMEOUT, "reading was stopped by the user")
+
+
+def _gap(reason: GapReason, detail: str) -> Gap:
+    return Gap(SourceName.REQUEST_LOG, reason, detail)
+
+
+def judge_recording(path: Path, recording: Recording, settings: Settings) -> Report:
+    """Walk the requests of a recording, and conclude with all else that it holds."""
+    from analyzer.contract.load import contract_from  # noqa: PLC0415 -- replay alone
+    from analyzer.recording import read_requests  # noqa: PLC0415 -- replay alone
+
+    contract = contract_of(settings)
+    if not settings.contract and recording.contract is not None:
+        contract = contract_from(recording.contract, f"{path} (contract)")
+    walk, digest = new_walk(settings, contract), new_digest(settings, contract)
+    requests = read_requests(path, recording)
+    while batch := list(islice(requests, _RECORDS)):
+        digest.update_records(batch)
+        if recording.is_ordered:
+            walk.advance(digest, slice_of(parse_instant(batch[-1].time) - _LATE_MS))
+    return walk.finish(
+        digest,
+        window=recording.window,
+        batches=(recording.batch,),
+        account=recording.account or settings.account,
+        region=recording.region or settings.region,
+    )

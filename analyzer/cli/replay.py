@@ -1,0 +1,40 @@
+"""dynascope replay."""
+
+from __future__ import annotations
+
+from pathlib import Path  # noqa: TC003 -- typer evaluates the annotations
+from typing import Annotated
+
+import typer
+
+from analyzer.cli.output import FailOn, Format, Keys, exit_code, print_report
+
+__all__ = ["replay"]
+
+
+def replay(  # noqa: PLR0913, PLR0917 -- one parameter an option
+    recording: Annotated[str, typer.Argument(metavar="RECORDING", help="a recording, .gz and .zst too; - is stdin")],
+    contract: Annotated[
+        list[Path] | None, typer.Option(help="declared access patterns, instead of the recorded")
+    ] = None,
+    output: Annotated[Format, typer.Option("--format", help="how to print the report")] = Format.TEXT,
+    fail_on: Annotated[FailOn, typer.Option(help="end with 1 for findings of this severity or worse")] = FailOn.HIGH,
+    keys: Annotated[Keys | None, typer.Option(help="how keys are shown; template where nothing is said")] = None,
+    reveal_keys: Annotated[bool, typer.Option("--reveal-keys", help="short for --keys reveal")] = False,
+    window: Annotated[str | None, typer.Option(help="the stretch that is judged at a time (5m)")] = None,
+    salt_file: Annotated[Path | None, typer.Option(help="secret that the samplers share")] = None,
+    config: Annotated[Path | None, typer.Option(help="configuration: thresholds, bounds, contract")] = None,
+) -> None:
+    """Analyze again what collectors recorded: a bug report, a test, a drill."""
+    from analyzer.cli.inputs import expand  # noqa: PLC0415 -- light start
+    from analyzer.cli.judging import judge_recording, salt_of  # noqa: PLC0415 -- light start
+    from analyzer.cli.reading import at_rest  # noqa: PLC0415 -- light start
+    from analyzer.cli.settings import settings_of  # noqa: PLC0415 -- light start
+    from analyzer.recording import read_recording  # noqa: PLC0415 -- light start
+
+    settings = settings_of(config, contract, window, salt_file)
+    salt = salt_of(settings)
+    with at_rest(expand([recording])[0]) as path:
+        report = judge_recording(path, read_recording(path), settings)
+    print_report(report, output, Keys.REVEAL if reveal_keys else keys or Keys(settings.keys), salt)
+    raise typer.Exit(exit_code(report, fail_on))

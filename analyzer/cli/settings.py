@@ -1,0 +1,24 @@
+"""The configuration of one command: its file, and what the command line says beside it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from analyzer.config import Settings, load_settings
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+__all__ = ["settings_of"]
+
+
+def settings_of(
+    config: Path | None, contract: Sequence[Path] | None, window: str | None = None, salt_file: Path | None = None
+) -> Settings:
+    """Read the configuration, with contracts, window and salt of the command line before it; raises ConfigError."""
+    given = {"window": window, "salt_file": salt_file}
+    settings = load_settings(config, overrides={name: value for name, value in given.items() if value is not None})
+    if contract:
+        return settings.model_copy(update={"contract": tuple(str(path) for path in contract)})
+    return settings

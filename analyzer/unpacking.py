@@ -1,0 +1,84 @@
+"""Files as they were before they were compressed, told by their first bytes; a torn one ends in EOFError."""
+
+from __future__ import annotations
+
+import gzip
+import zlib
+from typing import IO, TYPE_CHECKING, Any, Protocol, cast
+
+if TYPE_CHECKING:
+    from io import BufferedReader
+
+__all__ = ["Readable", "is_packed", "unpacked"]
+
+_GZIP = b"\x1f\x8b"
+_ZSTD = b"\x28\xb5\x2f\xfd"
+_FEED = 2048  # a block of 4 bytes may unpack to 128 KB: what one feed can blow up to stays bounded
+
+
+class Readable(Protocol):
+    """All that is asked of a file."""
+
+    def read(self, size: int, /) -> bytes:
+        """Return at most so many bytes; none at the end."""
+        ...
+
+
+def is_packed(beginning: bytes) -> bool:
+    """Whether a file that begins so is compressed, and can only be read from its beginning."""
+    return beginning.startswith((_GZIP, _ZSTD))
+
+
+def unpacked(raw: BufferedReader) -> Readable:
+    """Return a reader of what a file holds."""
+    beginning = raw.peek(len(_ZSTD))
+    if beginning.startswith(_GZIP):
+        return _Gzip(raw)
+    return _Zstd(raw) if beginning.startswith(_ZSTD) else raw
+
+
+class _Gzip:
+    def __init__(self, raw: BufferedReader) -> None:
+        self._file = gzip.GzipFile(fileobj=cast("IO[bytes]", raw), mode="rb")
+
+    def read(self, size: int, /) -> bytes:
+        try:
+            return self._file.read1(size)
+        except (zlib.error, gzip.BadGzipFile) as error:
+            raise EOFError(str(error)) from None
+
+
+class _Zstd:
+    """Frames one after the other. Unlike the library's own reader it tells a torn file from one that ends."""
+
+    def __init__(self, raw: BufferedReader) -> None:
+        import zstandard  # noqa: PLC0415 -- only for what is packed with it
+
+        self._raw = raw
+        self._new_frame = zstandard.ZstdDecompressor().decompressobj
+        self._error = zstandard.ZstdError
+        self._frame: Any = None
+        self._held = bytearray()
+
+    def read(self, size: int, /) -> bytes:
+        while not self._held:
+            packed = self._raw.read(_FEED)
+            if not packed:
+                if self._frame is not None:
+                    raise EOFError("compressed file ended before the end of its frame")
+                break
+            self._take(packed)
+        taken = bytes(self._held[:size])
+        del self._held[:size]
+        return taken
+
+    def _take(self, packed: bytes) -> None:
+        try:
+            while packed:
+                self._frame = self._frame or self._new_frame()
+                self._held += self._frame.decompress(packed)
+                packed = self._frame.unused_data
+                if self._frame.eof:
+                    self._frame = None
+        except self._error as error:
+            raise EOFError(str(error)) from None
