@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 __all__ = ["ceiling_of", "heat_of"]
 
-_KEPT = 20
-"""How many keys of a level are shown for a target and direction; more are never looked at."""
+_KEPT = 10
+"""How many keys of a level are looked at for a target and direction, as many as the metrics have ranks."""
 
 _SLICE_SECONDS = SLICE_MS / 1000
 
@@ -38,7 +38,8 @@ def heat_of(heavy: HeavyKeys, counts: Counts, places: RowIndex) -> list[KeyHeat]
     kept: list[KeyHeat] = []
     for level in KeyLevel:
         of_level = [key for key in heavy.keys if key.name.level is level]
-        kept += [_heat(key, heavy, counts, places, all_tries) for key in of_level[:_KEPT]]
+        chosen = of_level[:_KEPT] + [key for key in of_level[_KEPT:] if key.tries][:_KEPT]
+        kept += [_heat(key, heavy, counts, places, all_tries) for key in chosen]
     return kept
 
 

@@ -94,7 +94,11 @@ def test_it_says_which_rows_its_units_came_from() -> None:
 
 
 def test_only_the_heaviest_keys_of_a_level_are_looked_at() -> None:
-    assert len(heat_of(heavy(*[key()] * 30), WHOLE, PLACES)) == 20
+    assert len(heat_of(heavy(*[key()] * 30), WHOLE, PLACES)) == 10
+
+
+def test_a_lighter_key_that_is_refused_is_looked_at_too() -> None:
+    assert len(heat_of(heavy(*[key()] * 10, key(), key(tries=3)), WHOLE, PLACES)) == 11
 
 
 @pytest.mark.parametrize(("direction", "ceiling"), [(Direction.READ, 3000), (Direction.WRITE, 1000)])

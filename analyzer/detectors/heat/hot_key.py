@@ -73,7 +73,7 @@ class HotKey(Struct, frozen=True):
         if harmed is not None:
             failed = any(t.failed > 0 for t in traffic.throttles if t.direction is key.direction)
             return _Judged(key, Severity.CRITICAL if failed else Severity.HIGH, harmed)
-        if key.level is not KeyLevel.PREFIX:
+        if key.level is not KeyLevel.PREFIX and (key.admitted.low >= self.bursty or key.seconds_over):
             ceiling = ceiling_of(key.direction)
             if _longest(key, lambda low: low >= self.at_ceiling * ceiling) >= self.sustained_seconds:
                 return _Judged(key, Severity.HIGH, f"at its ceiling for {self.sustained_seconds} s or more")
