@@ -67,7 +67,7 @@ def field_path(location: Sequence[str | int], document: object) -> str:
     words: list[str] = []
     node: Any = document
     for step in location:
-        inside = node.get(step) if isinstance(node, MapNode) else None
+        inside = node.get(str(step)) if isinstance(node, MapNode) else None
         if isinstance(node, ListNode) and isinstance(step, int) and step < len(node):
             inside = node[step]
             name = inside.get("id", inside.get("name")) if isinstance(inside, MapNode) else None
@@ -115,7 +115,7 @@ def _steps(location: tuple[str | int, ...], document: object) -> tuple[str | int
     for position, step in enumerate(location):
         if isinstance(node, MapNode) and (step in node or position == len(location) - 1):
             steps.append(step)
-            node = node.get(step)
+            node = node.get(str(step))
         elif isinstance(node, ListNode) and isinstance(step, int) and step < len(node):
             steps.append(step)
             node = node[step]

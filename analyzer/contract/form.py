@@ -85,6 +85,10 @@ def _words(*words: str) -> BeforeValidator:
     return BeforeValidator(find)
 
 
+def _as_maps(value: object) -> object:
+    return [value] if isinstance(value, dict) else value
+
+
 def _projection(value: object) -> object:
     if isinstance(value, str):
         word = re.sub(r"[\s_-]", "", value.lower())
@@ -106,6 +110,16 @@ def _rate(value: object) -> object:
     return value if isinstance(value, dict) or value is None else {"p95": value}
 
 
+class _OrAlso:
+    """Let the JSON Schema take a short form as well, which a validator turns into the long one."""
+
+    def __init__(self, *forms: dict[str, Any]) -> None:
+        self._forms = forms
+
+    def __get_pydantic_json_schema__(self, core: Any, handler: Any) -> dict[str, Any]:  # noqa: ANN401 (pydantic's)
+        return {"anyOf": [handler(core), *self._forms]}
+
+
 def _quantity(parse: Any, example: str) -> tuple[BeforeValidator, WithJsonSchema]:  # noqa: ANN401 (any parser)
     return BeforeValidator(parse), WithJsonSchema({"type": ["string", "number"], "examples": [example]})
 
@@ -115,11 +129,15 @@ Share = Annotated[float, *_quantity(parse_share, "10%")]
 Bytes = Annotated[int, *_quantity(parse_bytes, "2000")]
 Multiple = Annotated[float, *_quantity(parse_multiple, "10x")]
 Rate = Annotated[float, *_quantity(parse_rate, "100/s")]
-Text = Annotated[str, BeforeValidator(_as_text)]
-TemplateText = Annotated[str, BeforeValidator(_as_text), AfterValidator(_template)]
-Names = Annotated[list[str], BeforeValidator(_as_list)]
+_SCALAR = {"type": ["string", "number"]}
+Text = Annotated[str, BeforeValidator(_as_text), WithJsonSchema(_SCALAR)]
+TemplateText = Annotated[
+    str, BeforeValidator(_as_text), AfterValidator(_template), WithJsonSchema(_SCALAR | {"examples": ["CASE#<caseId>"]})
+]
+Names = Annotated[list[str], BeforeValidator(_as_list), _OrAlso({"type": "string"})]
 Whole = Annotated[int, Field(ge=0)]
 KeyForm = dict[str, TemplateText]
+_KEY_SCHEMA = {"type": "object", "additionalProperties": _SCALAR}
 
 
 class _Form(BaseModel):
@@ -139,7 +157,7 @@ class CallerForm(_Form):
 class WhereForm(_Form):
     """Where a declaration of a table holds."""
 
-    accounts: Annotated[list[Text], BeforeValidator(_as_list)] = []
+    accounts: Annotated[list[Text], BeforeValidator(_as_list), _OrAlso({"type": "string"})] = []
     regions: Names = []
     tags: dict[str, Text] = {}
 
@@ -251,16 +269,16 @@ class PatternForm(_Form):
         WithJsonSchema({"anyOf": [{"enum": [*OPERATIONS]}, {"type": "array", "items": {"enum": [*OPERATIONS]}}]}),
     ]
     index: str | None = None
-    key: Annotated[list[KeyForm], BeforeValidator(lambda value: [value] if isinstance(value, dict) else value)] = []
+    key: Annotated[list[KeyForm], BeforeValidator(_as_maps), _OrAlso(_KEY_SCHEMA)] = []
     order: Annotated[Literal["ascending", "descending"] | None, _words("ascending", "descending")] = None
     page_size: Whole | None = None
     returns_all: bool | None = None
     consistency: Annotated[Literal["eventual", "strong"] | None, _words("eventual", "strong")] = None
     freshness: Seconds | None = None
-    filter: Annotated[FilterForm | None, BeforeValidator(_filter)] = None
+    filter: Annotated[FilterForm | None, BeforeValidator(_filter), _OrAlso({"type": ["string", "boolean"]})] = None
     items_per_key: Annotated[float, Field(ge=0)] | None = None
     item_bytes: Bytes | None = None
-    rate: Annotated[RateForm | None, BeforeValidator(_rate)] = None
+    rate: Annotated[RateForm | None, BeforeValidator(_rate), _OrAlso(_SCALAR)] = None
     frequency: Annotated[Literal["high", "medium", "low"] | None, _words("high", "medium", "low")] = None
     per_key: PerKeyForm | None = None
     surge: dict[str, Multiple] = {}
@@ -321,7 +339,5 @@ def json_schema() -> dict[str, Any]:
     schema = ContractForm.model_json_schema()
     for form in schema["$defs"].values():
         form.get("properties", {}).pop(ASSUMED, None)
-    return {
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "title": "Dynascope contract, version 1",
-    } | schema
+    schema["title"] = "Dynascope contract, version 1"
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema"} | schema

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -56,11 +57,14 @@ _COLUMNS = {
     "caller": "callers",
 }
 _GENERIC = frozenset(
-    "access patterns pattern accesspatterns access-patterns overview tables table indexes index notes contract "
-    "entities schema design keys introduction readme legend glossary appendix examples usage".split()
+    {
+        *("access", "patterns", "pattern", "accesspatterns", "access-patterns", "overview", "tables", "table", "reads"),
+        *("indexes", "index", "notes", "contract", "entities", "schema", "design", "keys", "introduction", "readme"),
+        *("legend", "glossary", "appendix", "examples", "usage", "writes", "queries", "operations", "summary"),
+    }
 )
 _BASE = frozenset({"", "base", "table", "base table", "main", "main table", "primary", "primary key", "the table"})
-_NOTHING = frozenset({"", "-", "–", "—", "n/a", "none"})  # noqa: RUF001 (people type dashes)
+_NOTHING = frozenset({"", "-", "–", "—", "n/a", "none"})
 _FREQUENCIES = {"high": "high", "medium": "medium", "low": "low", "very high": "high", "med": "medium", "rare": "low"}
 
 
@@ -75,7 +79,7 @@ class _Row(Struct, frozen=True):
 def is_markdown(text: str) -> bool:
     """Whether a text of unknown kind holds a Markdown table."""
     lines = text.splitlines()
-    return any("|" in line and _RULE.fullmatch(under) for line, under in zip(lines, lines[1:], strict=False))
+    return any("|" in line and _RULE.fullmatch(under) for line, under in pairwise(lines))
 
 
 def read_markdown(text: str, file: str) -> tuple[MapNode, list[Fault]]:
@@ -106,7 +110,7 @@ def _rows(text: str) -> Iterator[_Row]:
     headings: list[tuple[int, str | None]] = []
     columns: list[str | None] | None = None
     lines = [*text.splitlines(), ""]
-    for number, (line, under) in enumerate(zip(lines, lines[1:], strict=False), start=1):
+    for number, (line, under) in enumerate(pairwise(lines), start=1):
         heading = _HEADING.fullmatch(line)
         if heading:
             headings = [h for h in headings if h[0] < len(heading[1])]

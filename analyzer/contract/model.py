@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "EMPTY_CONTRACT",
+    "UNNAMED",
+    "WRITES",
     "Allowance",
     "CallerNames",
     "Contract",

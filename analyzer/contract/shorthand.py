@@ -38,7 +38,7 @@ _PATTERN_NAMES = {
     "access_frequency": "frequency",
 }
 _NO_INDEX = frozenset({"", "none", "base", "base table", "table", "main", "main table", "primary", "primary key", "-"})
-_NOTHING = frozenset({"", "-", "–", "—", "n/a", "na", "none", "any"})  # noqa: RUF001 (people type dashes)
+_NOTHING = frozenset({"", "-", "–", "—", "n/a", "na", "none", "any"})
 
 _ATTRIBUTE = r"[A-Za-z_][\w.:-]*"
 _OPERATOR = r"(?:=|<=|>=|<|>|(?:begins_with|between)\b)"
@@ -101,8 +101,9 @@ def is_contract_like(document: object) -> bool:
         marks = ("patterns", "partition_key", "access_patterns", "pk")
         return any(isinstance(body, MapNode) and any(mark in body for mark in marks) for body in bodies)
     rows = next((document[name] for name in _ROW_LISTS if name in document), None)
-    bodies = list(rows.values()) if isinstance(rows, MapNode) else rows
-    return isinstance(bodies, list) and bool(bodies) and any(_is_row(row) for row in bodies)
+    if isinstance(rows, MapNode):
+        rows = list(rows.values())
+    return isinstance(rows, list) and any(_is_row(row) for row in rows)
 
 
 def _is_row(row: object) -> bool:
@@ -138,11 +139,11 @@ def _gather(document: MapNode) -> MapNode:
     for key in list(document):
         (root if key in _TOP else table).take(key, document, key)
     _rename(table, _TABLE_NAMES)
-    rows = table.pop("patterns", None)
-    rows = _as_list(rows, "id")
+    rows = _as_list(table.pop("patterns", None), "id")
     tables = ListNode(line=document.line)
     named: dict[str, MapNode] = {}
-    for position, row in enumerate(rows if isinstance(rows, ListNode) else ()):
+    listed = rows if isinstance(rows, ListNode) else ListNode()
+    for row, line in zip(listed, listed.lines, strict=True):
         name = table.get("name")
         if isinstance(row, MapNode):
             name = row.pop("table", row.pop("table_name", name))
@@ -154,7 +155,7 @@ def _gather(document: MapNode) -> MapNode:
             tables.append(named[name])
             tables.lines.append(table.line)
         named[name]["patterns"].append(row)
-        named[name]["patterns"].lines.append(rows.lines[position])
+        named[name]["patterns"].lines.append(line)
     if not tables:
         table.setdefault("name", "*")
         if rows is not None and not isinstance(rows, ListNode):
@@ -202,8 +203,8 @@ def _rewrite_table(table: MapNode) -> None:
     if is_short:
         _imply_indexes(table)
     for pattern in _maps(table, "patterns"):
-        index = next((i for i in _maps(table, "indexes") if i.get("name") == pattern.get("index")), None)
-        _rewrite_key(pattern, table if index is None else index, is_short=is_short)
+        place = next((i for i in _maps(table, "indexes") if i.get("name") == pattern.get("index")), table)
+        _rewrite_key(pattern, place, is_short=is_short)
     for entity in _maps(table, "entities"):
         _rewrite_entity(entity, table)
     if is_short:

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from analyzer.contract.model import UNNAMED
+from analyzer.contract.model import UNNAMED, PatternDeclaration
 from analyzer.correlator.fits import Fit, Match, executed_as, match_pattern
 from analyzer.model.shape import Attribution, AttributionKind
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from analyzer.contract.model import Contract, PatternDeclaration, TableDeclaration
+    from analyzer.contract.model import Contract, TableDeclaration
     from analyzer.model.shape import Shape
     from analyzer.model.target import Target
 

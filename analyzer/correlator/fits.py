@@ -76,11 +76,8 @@ def match_pattern(
         return Match(Fit.SURE)
     if shared[0] in _MANY_ITEMS or shape.parts:
         return _match_parts(shape.parts, pattern, table)
-    best = Match(Fit.NO, why="key")
-    for key in pattern.keys:
-        found = _match_key(key, shape.key, table, shape, is_query="Query" in shared)
-        best = max(best, found, key=lambda m: (m.fit, m.literals))
-    return best
+    found = [_match_key(key, shape.key, table, shape, is_query="Query" in shared) for key in pattern.keys]
+    return max(found, key=lambda match: (match.fit, match.literals))
 
 
 def _match_parts(parts: Sequence[PartShape], pattern: PatternDeclaration, table: TableDeclaration) -> Match:

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -135,7 +135,7 @@ def test_a_pattern_that_declares_the_sort_condition_goes_before_one_that_takes_a
     ],
 )
 def test_equal_keys_are_told_apart(
-    ask: Ask, distinction: dict[str, object], fields: dict[str, object], caller: str | None
+    ask: Ask, distinction: dict[str, object], fields: dict[str, Any], caller: str | None
 ) -> None:
     assert (
         ask([COLLECTION, {**COLLECTION, "id": "told", **distinction}], "Query", PK, caller=caller, **fields).pattern
@@ -299,7 +299,7 @@ def test_a_statement_of_an_index_is_no_read_of_one_item(ask: Ask) -> None:
     ],
 )
 def test_several_statements_count_as_the_batch_or_transaction_that_they_are(
-    ask: Ask, operation: str, parts: list[tuple[str, tuple[object, ...]]], declared: str, pattern: str | None
+    ask: Ask, operation: str, parts: list[tuple[str, tuple[Any, ...]]], declared: str, pattern: str | None
 ) -> None:
     assert ask({"id": "x", "operation": declared}, operation, parts=parts).pattern == pattern
 

@@ -1,0 +1,51 @@
+"""Whether what is declared can work: the design rules that `dynascope check` applies beside those of form."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from analyzer.contract.rules import RULES
+from analyzer.contract.scope import Limits, Scope
+
+if TYPE_CHECKING:
+    from analyzer.contract.model import Contract
+
+__all__ = ["Remark", "lint", "rule_name"]
+
+
+class Remark(Struct, frozen=True):
+    """What one rule says of one place; `severity` is fail or warn, `rule` the stable name to look it up by."""
+
+    rule: str
+    severity: str
+    file: str
+    line: int | None
+    table: str
+    field: str
+    message: str
+    mend: str
+
+    def __str__(self) -> str:
+        """Write `file:line: severity rule: field: message; mend`."""
+        place = self.file if self.line is None else f"{self.file}:{self.line}"
+        return f"{place}: {self.severity} {self.rule}: {self.field}: {self.message}; {self.mend}"
+
+
+def lint(contract: Contract, limits: Limits | None = None) -> tuple[Remark, ...]:
+    """Apply every rule to every table, in the order of the files; `limits` are what the account allows."""
+    remarks = []
+    for table in contract.tables:
+        scope = Scope(table, contract, limits or Limits())
+        for rule in RULES:
+            remarks += [
+                Remark(rule_name(rule), o.severity, table.file, o.line, table.name, o.field, o.message, o.mend)
+                for o in rule(scope)
+            ]
+    return tuple(sorted(remarks, key=lambda r: (r.file, r.line or 0, r.severity, r.rule, r.field)))
+
+
+def rule_name(rule: object) -> str:
+    """Return the stable name of a rule: that of its function, with dashes."""
+    return str(getattr(rule, "__name__", rule)).replace("_", "-")
