@@ -38,7 +38,10 @@ def analyze(  # noqa: PLR0913, PLR0917 -- one parameter an option
     salt_file: Annotated[Path | None, typer.Option(help="secret that the samplers share")] = None,
     config: Annotated[Path | None, typer.Option(help="configuration: thresholds, bounds, contract")] = None,
 ) -> None:
-    """Say what is wrong in a request log, why, who does it, and what to do."""
+    """Say what is wrong in request logs.
+
+    And why, who does it, whether it heals alone, and what to do.
+    """
     from analyzer.cli.inputs import parse_moment  # noqa: PLC0415 -- light start
     from analyzer.cli.judging import salt_of  # noqa: PLC0415 -- light start
     from analyzer.cli.settings import settings_of  # noqa: PLC0415 -- light start

@@ -24,7 +24,10 @@ def config(
     schema: Annotated[bool, typer.Option("--schema", help="print the JSON Schema of the file instead")] = False,
     output: Annotated[ConfigFormat, typer.Option("--format", help="how to print it")] = ConfigFormat.YAML,
 ) -> None:
-    """Check a configuration and print what holds: the file over the defaults, the salt only as set or unset."""
+    """Check a configuration and print what holds.
+
+    The file stands over the defaults; the salt is only told as set or unset.
+    """
     from analyzer.cli.output import write  # noqa: PLC0415 -- light start
     from analyzer.config import json_schema, load_settings  # noqa: PLC0415 -- light start
 

@@ -15,7 +15,10 @@ __all__ = ["explain"]
 def explain(
     detector: Annotated[str | None, typer.Argument(help="name of a detector; without one, all are listed")] = None,
 ) -> None:
-    """Print a detector's page: what it finds, what it needs, when it is silent, and what to do."""
+    """Print a detector's page.
+
+    It says what the detector finds, what it needs, when it is silent, and what to do.
+    """
     from analyzer.cli.output import write  # noqa: PLC0415 -- light start
     from analyzer.render.pages import detector_page, detector_pages  # noqa: PLC0415 -- light start
 

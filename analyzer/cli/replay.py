@@ -25,7 +25,10 @@ def replay(  # noqa: PLR0913, PLR0917 -- one parameter an option
     salt_file: Annotated[Path | None, typer.Option(help="secret that the samplers share")] = None,
     config: Annotated[Path | None, typer.Option(help="configuration: thresholds, bounds, contract")] = None,
 ) -> None:
-    """Analyze again what collectors recorded: a bug report, a test, a drill."""
+    """Analyze what collectors recorded.
+
+    A recording may be a bug report, a test or a drill; it holds all that was seen in one stretch of time.
+    """
     from analyzer.cli.inputs import expand  # noqa: PLC0415 -- light start
     from analyzer.cli.judging import judge_recording, salt_of  # noqa: PLC0415 -- light start
     from analyzer.cli.reading import at_rest  # noqa: PLC0415 -- light start
