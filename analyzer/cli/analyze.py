@@ -26,17 +26,27 @@ _STOPPED = 130
 
 def analyze(  # noqa: PLR0913, PLR0917 -- one parameter an option
     logs: Annotated[list[str], typer.Argument(metavar="LOG...", help="request logs, .gz and .zst too; - is stdin")],
-    contract: Annotated[list[Path] | None, typer.Option(help="declared access patterns; may be given again")] = None,
-    since: Annotated[str | None, typer.Option(help="RFC 3339 time, or how long before the end (30m)")] = None,
-    until: Annotated[str | None, typer.Option(help="RFC 3339 time, or how long before the end")] = None,
-    jobs: Annotated[int, typer.Option(min=1, help="processes to read with")] = 1,
+    contract: Annotated[
+        list[Path] | None, typer.Option(metavar="PATH", help="declared access patterns; may be given again")
+    ] = None,
+    since: Annotated[
+        str | None, typer.Option(metavar="TIME", help="RFC 3339 time, or how long before the end (30m)")
+    ] = None,
+    until: Annotated[str | None, typer.Option(metavar="TIME", help="RFC 3339 time, or how long before the end")] = None,
+    jobs: Annotated[int, typer.Option(min=1, metavar="N", help="processes to read with")] = 1,
     output: Annotated[Format, typer.Option("--format", help="how to print the report")] = Format.TEXT,
-    fail_on: Annotated[FailOn, typer.Option(help="end with 1 for findings of this severity or worse")] = FailOn.HIGH,
+    fail_on: Annotated[
+        FailOn, typer.Option(metavar="SEVERITY", help="end with 1 for findings this bad or worse, or never")
+    ] = FailOn.HIGH,
     keys: Annotated[Keys | None, typer.Option(help="how keys are shown; template where nothing is said")] = None,
     reveal_keys: Annotated[bool, typer.Option("--reveal-keys", help="short for --keys reveal")] = False,
-    window: Annotated[str | None, typer.Option(help="the stretch that is judged at a time (5m)")] = None,
-    salt_file: Annotated[Path | None, typer.Option(help="secret that the samplers share")] = None,
-    config: Annotated[Path | None, typer.Option(help="configuration: thresholds, bounds, contract")] = None,
+    window: Annotated[
+        str | None, typer.Option(metavar="DURATION", help="the stretch that is judged at a time (5m)")
+    ] = None,
+    salt_file: Annotated[Path | None, typer.Option(metavar="FILE", help="secret that the samplers share")] = None,
+    config: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="configuration: thresholds, bounds, contract")
+    ] = None,
 ) -> None:
     """Say what is wrong in request logs.
 

@@ -13,7 +13,9 @@ __all__ = ["explain"]
 
 
 def explain(
-    detector: Annotated[str | None, typer.Argument(help="name of a detector; without one, all are listed")] = None,
+    detector: Annotated[
+        str | None, typer.Argument(metavar="[DETECTOR]", help="name of a detector; without one, all are listed")
+    ] = None,
 ) -> None:
     """Print a detector's page.
 

@@ -18,12 +18,18 @@ def replay(  # noqa: PLR0913, PLR0917 -- one parameter an option
         list[Path] | None, typer.Option(help="declared access patterns, instead of the recorded")
     ] = None,
     output: Annotated[Format, typer.Option("--format", help="how to print the report")] = Format.TEXT,
-    fail_on: Annotated[FailOn, typer.Option(help="end with 1 for findings of this severity or worse")] = FailOn.HIGH,
+    fail_on: Annotated[
+        FailOn, typer.Option(metavar="SEVERITY", help="end with 1 for findings this bad or worse, or never")
+    ] = FailOn.HIGH,
     keys: Annotated[Keys | None, typer.Option(help="how keys are shown; template where nothing is said")] = None,
     reveal_keys: Annotated[bool, typer.Option("--reveal-keys", help="short for --keys reveal")] = False,
-    window: Annotated[str | None, typer.Option(help="the stretch that is judged at a time (5m)")] = None,
-    salt_file: Annotated[Path | None, typer.Option(help="secret that the samplers share")] = None,
-    config: Annotated[Path | None, typer.Option(help="configuration: thresholds, bounds, contract")] = None,
+    window: Annotated[
+        str | None, typer.Option(metavar="DURATION", help="the stretch that is judged at a time (5m)")
+    ] = None,
+    salt_file: Annotated[Path | None, typer.Option(metavar="FILE", help="secret that the samplers share")] = None,
+    config: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="configuration: thresholds, bounds, contract")
+    ] = None,
 ) -> None:
     """Analyze what collectors recorded.
 
