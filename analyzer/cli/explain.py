@@ -14,7 +14,7 @@ __all__ = ["explain"]
 
 def explain(
     detector: Annotated[
-        str | None, typer.Argument(metavar="[DETECTOR]", help="name of a detector; without one, all are listed")
+        str | None, typer.Argument(metavar="DETECTOR", help="name of a detector; without one, all are listed")
     ] = None,
 ) -> None:
     """Print a detector's page.
