@@ -6,7 +6,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from lark import Lark, Token, Transformer
-from lark.exceptions import UnexpectedCharacters, UnexpectedEOF, UnexpectedInput, UnexpectedToken
+from lark.exceptions import UnexpectedCharacters, UnexpectedToken
 
 from analyzer.requests.tree import (
     Action,
@@ -180,7 +180,7 @@ def parse_with(parser: Lark, text: str) -> Any:  # noqa: ANN401 - what comes bac
     _refuse_depth(text)
     try:
         return parser.parse(text)
-    except UnexpectedInput as error:
+    except (UnexpectedCharacters, UnexpectedToken) as error:
         raise _explain(error, len(text)) from None
 
 
@@ -223,15 +223,12 @@ _WORDING = {
 }
 
 
-def _explain(error: UnexpectedInput, length: int) -> ExpressionError:
-    expected: set[str] = set()
-    position = length
+def _explain(error: UnexpectedCharacters | UnexpectedToken, length: int) -> ExpressionError:
     if isinstance(error, UnexpectedCharacters):
-        expected, position = set(error.allowed or ()), error.pos_in_stream  # type: ignore[assignment]
-    elif isinstance(error, UnexpectedToken):
+        expected, position = set(error.allowed or ()), error.pos_in_stream
+    else:
         expected = set(error.accepts or error.expected)
-        position = length if error.token.type == "$END" else error.token.start_pos or 0
-    elif isinstance(error, UnexpectedEOF):
-        expected = {str(name) for name in error.expected}
+        position = length if error.token.type == "$END" else error.token.start_pos
     wanted = sorted({_WORDING.get(name, name.strip("_").lower()) for name in expected - {"WS"}})
-    return ExpressionError(position, f"this cannot stand here; write {' or '.join(wanted) or 'an expression'}")
+    mend = f"write {' or '.join(wanted)}" if wanted else "leave it out"
+    return ExpressionError(position or 0, f"this cannot stand here; {mend}")

@@ -25,7 +25,7 @@ _MOST_PARTS = 23
 _MOST_UNKNOWN_PARTS = 7
 """The same for a value without a literal segment, four: a path or base64 would make shapes without end."""
 
-_JOINT = {"between": " and "}
+_MOST_ALTERNATIVES = 4
 
 Schema = tuple[tuple[str, ...], tuple[str, ...]]
 
@@ -95,14 +95,6 @@ class Lexicon:
         """Return the segments of a table's key values that may stand in clear."""
         return self._words(table).literals
 
-    def words(self, table: str) -> tuple[bool, bool]:
-        """Return whether anything literal is declared of a table's key values, and whether any of it holds digits."""
-        literals = self._words(table).literals
-        templates = (t.text for listed in self._words(table).templates.values() for t in listed)
-        return bool(literals) or any(self._words(table).templates.values()), any(
-            character.isdigit() for text in (*literals, *templates) for character in text
-        )
-
     def vocabulary(self, table: str) -> tuple[bool, bool]:
         """Say whether anything is declared of a table's key values, and whether a digit occurs in what is declared."""
         words = self._words(table)
@@ -137,9 +129,9 @@ class Lexicon:
         if not declared and self._hides(templates, operator, values):
             return KeyPredicate(attribute, operator)
         texts = [_template(words, value, clear=clear) for value in values]
-        text = texts[0] if len(texts) == 1 else _JOINT.get(operator, " or ").join(_listed(operator, texts))
-        if declared and DIGITS in text:
-            text = text.replace(DIGITS, TEXT)  # a variable is a variable: ids of digits alone are no shape of their own
+        if declared:  # a variable is a variable: ids of digits alone are no shape of their own
+            texts = [text.replace(DIGITS, TEXT) for text in texts]
+        text = texts[0] if len(texts) == 1 else _joined(operator, texts)
         return KeyPredicate(attribute, operator, text, declared)
 
     def _hides(self, templates: tuple[Template, ...], operator: str, values: tuple[str, ...]) -> bool:
@@ -170,8 +162,11 @@ def _template(words: _Words, value: str, *, clear: bool) -> str:
     return "".join(parts)
 
 
-def _listed(operator: str, texts: list[str]) -> list[str]:
-    return texts if operator in _JOINT else sorted(set(texts))
+def _joined(operator: str, texts: list[str]) -> str:
+    if operator == "between":
+        return " and ".join(texts)
+    distinct = sorted(set(texts))
+    return " or ".join(distinct) if len(distinct) <= _MOST_ALTERNATIVES else TEXT
 
 
 def _words_of(keys: TableKeys, salt: Salt | None) -> _Words:

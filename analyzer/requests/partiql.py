@@ -27,7 +27,7 @@ select: _SELECT (everything | projection) _FROM table where? order? limit?
 everything: "*"
 projection: path ("," path)*
 insert: _INSERT _INTO table _VALUE item
-update: _UPDATE table clause (","? clause)* where? returning?
+update: _UPDATE table clause+ where? returning?
 delete: _DELETE _FROM table where? returning?
 table: NAME ("." NAME)?
 where: _WHERE condition

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, assert_never
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
@@ -66,10 +66,10 @@ class _Exact:
                 return self.value(name)
             case Call(function, operands):
                 return f"{function}({', '.join(self.write(operand) for operand in operands)})"
-            case Arithmetic(left, operator, right):
-                inner = self.write(right)
-                return f"{self.write(left)} {operator} {f'({inner})' if isinstance(right, Arithmetic) else inner}"
-        assert_never(tree)
+        inner = self.write(tree.right)
+        return (
+            f"{self.write(tree.left)} {tree.operator} {f'({inner})' if isinstance(tree.right, Arithmetic) else inner}"
+        )
 
     def condition(self, tree: Comparison | Between | In | Not | And | Or) -> str:
         match tree:
@@ -81,9 +81,7 @@ class _Exact:
                 return f"{self.write(operand)} IN ({', '.join(self.ordered(self.write(c) for c in choices))})"
             case Not(condition):
                 return self.negation(condition)
-            case And() | Or():
-                return self.joined(tree)
-        assert_never(tree)
+        return self.joined(tree)
 
     def path(self, steps: tuple[str, ...]) -> str:
         return "".join(s if s[0] == "[" else f".{s}" if at else s for at, s in enumerate(steps))
