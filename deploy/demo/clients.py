@@ -17,7 +17,6 @@ REGION = "us-east-1"
 CALLERS = ("case-dashboard-api", "case-worker", "audit-writer", "notifier", "report-job")
 CONTRACT = Path(__file__).parent / "contract.yaml"
 
-_SALT = b"the demo's own salt: a real one is a secret"
 _RETRIES = {"mode": "standard", "max_attempts": 2}
 _CONNECTIONS = 32
 
@@ -42,9 +41,10 @@ def log_path(folder: Path, caller: str) -> Path:
 class Connect:
     """Makes the sampled clients of one run."""
 
-    def __init__(self, url: str, folder: Path) -> None:
+    def __init__(self, url: str, folder: Path, salt_file: Path) -> None:
         self._url = url
         self._folder = folder
+        self._salt_file = salt_file
         self._schema = YAML(typ="safe").load(CONTRACT)
         self._samplers: list[dynascope_sampler.Sampler] = []
 
@@ -55,7 +55,7 @@ class Connect:
             client,
             sink=str(log_path(self._folder, caller)),
             keys="token",
-            salt=_SALT,
+            salt=self._salt_file.read_bytes,
             schema=self._schema,
             capacity=True,
             caller=caller,

@@ -66,7 +66,8 @@ def new_table() -> Callable[..., str]:
     def create(*clients: Any, **changes: Any) -> str:
         name = f"cases-{next(_NUMBERS)}"
         for each in clients:
-            each.create_table(**{"TableName": name, **cases_table(), **changes})
+            asked = {"TableName": name, **cases_table(), **changes}
+            each.create_table(**{field: value for field, value in asked.items() if value is not None})
             each.get_waiter("table_exists").wait(TableName=name, WaiterConfig={"Delay": 0.05})
         return name
 
