@@ -139,7 +139,7 @@ def raw_key(record: RequestRecord) -> tuple[object, ...]:
             None if text is None else mask_expression(text, names)
             for text in (record.key_condition, record.filter, record.projection, record.condition, record.update)
         ),
-        None if record.statement is None else mask_statement(record.statement),
+        None if record.statement is None else (mask_statement(record.statement), _told(record, record.statement)),
         record.consistent,
         record.forward,
         _limit_bucket(record.limit),
@@ -212,13 +212,8 @@ def _skeleton_of_call(record: RequestRecord) -> Skeleton:
 
 
 def _skeleton_of_statement(record: RequestRecord, text: str, lexicon: Lexicon | None) -> Skeleton:
-    masked = masked_statement(text)
-    told = {
-        position
-        for position, parameters in enumerate(masked.positions)
-        if any(f"?{parameter + 1}" in (record.values or {}) for parameter in parameters)
-    }
-    read = read_statement(masked.text, lexicon, frozenset(record.key or ()), frozenset(told))
+    masked = mask_statement(text)
+    read = read_statement(masked, lexicon, frozenset(record.key or ()), _told(record, text))
     return Skeleton(
         operation=record.op,
         table=_table_name(read.statement.table),
@@ -237,6 +232,16 @@ def _skeleton_of_statement(record: RequestRecord, text: str, lexicon: Lexicon | 
         scans=read.scans,
         writes=read.statement.verb != "SELECT",
         is_clear=record.keys in _CLEAR,
+    )
+
+
+def _told(record: RequestRecord, statement: str) -> frozenset[int]:
+    """Return which `?` of the masked statement stand for parameters whose values the record tells."""
+    values = record.values or {}
+    return frozenset(
+        place
+        for place, parameters in enumerate(masked_statement(statement).positions)
+        if any(f"?{parameter + 1}" in values for parameter in parameters)
     )
 
 
@@ -326,10 +331,13 @@ def _placed(
 
 
 def _fingerprint(shape: Shape) -> str:
-    """Hash all that makes a shape: its fields in this order, as JSON; 16 hexadecimal digits."""
+    """Hash all that makes a shape: its fields in this order, as JSON; 16 hexadecimal digits.
+
+    Two shapes are equal where their fingerprints are: whatever is not listed here follows from what is.
+    """
     content = msgspec.json.encode(
         [
-            [shape.operation, shape.table, shape.index, shape.tagged, shape.parsed],
+            [shape.operation, shape.table, shape.index, shape.tagged, shape.parsed, shape.scans, shape.writes],
             sorted(_listed(predicate) for predicate in shape.key),
             [shape.filter, shape.projection, shape.condition, shape.update, shape.statement],
             [shape.consistent, shape.forward, shape.limit_bucket, shape.select, shape.segmented],

@@ -72,13 +72,13 @@ GOLDEN = {
     "transaction": record("TransactWriteItems", parts=[Part("Put", key=CASE_META), Part("Delete", key=CASE_META)]),
 }
 FINGERPRINTS = {
-    "get": "22636e2cf370cb9e",
-    "query": "964e3da150e6be63",
-    "scan": "50f9ad80fd8fd4af",
-    "update": "ac1ce4a6c0921010",
-    "statement": "d365da69a8b8a2ab",
-    "unparsed": "fdde4ffbb7fe6bf1",
-    "transaction": "40382eee7235a4f3",
+    "get": "9632b932ca12fed5",
+    "query": "3fa6adcc56128522",
+    "scan": "994271a1fdd821a7",
+    "update": "b4db72d05bcc9c66",
+    "statement": "1c0f90a98a22f45f",
+    "unparsed": "167d21b034ce45b8",
+    "transaction": "f219d990b210242c",
 }
 
 
