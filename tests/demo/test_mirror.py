@@ -21,7 +21,7 @@ ITEMS: list[dict[str, Any]] = [
         "status": {"S": ("OPEN", "CLOSED", "")[number % 3]},
         "tags": {"SS": ["all", f"tag{number % 5}"]},
         "numbers": {"NS": ["1", str(number)]},
-        "blob": {"B": bytes([number])},
+        "photo": {"B": bytes([number])},
         "nested": {"M": {"deep": {"N": str(number % 2)}, "entries": {"L": [{"S": "first"}, {"N": str(number)}]}}},
         **({"rare": {"BOOL": True}} if number % 7 == 0 else {}),
         **({"nothing": {"NULL": True}} if number % 5 == 0 else {}),
@@ -47,7 +47,7 @@ FILTERS = [
     "nested.deep = :one",
     "nested.entries[1] >= :high",
     "attribute_type(nothing, :null)",
-    "blob > :raw",
+    "photo > :raw",
     "tags = :set",
     "absentee = :one",
 ]
@@ -116,7 +116,7 @@ WIRE: dict[str, Any] = {**VALUES, ":raw": {"B": "EQ=="}}
 def wire(item: dict[str, Any]) -> dict[str, Any]:
     from base64 import b64encode  # noqa: PLC0415
 
-    return {**item, "blob": {"B": b64encode(item["blob"]["B"]).decode()}}
+    return {**item, "photo": {"B": b64encode(item["photo"]["B"]).decode()}}
 
 
 @pytest.mark.parametrize("expression", FILTERS)
@@ -181,9 +181,9 @@ def test_after_many_writes_moto_and_the_mirror_hold_the_same(client: Any, new_ta
 
 
 def test_an_expression_is_read_once_and_evaluated_on_wire_values() -> None:
-    node = parse("blob > :raw", None)
+    node = parse("photo > :raw", None)
     assert [matches(node, wire(item), WIRE) for item in ITEMS[17:19]] == [False, True]
-    assert parse("blob > :raw", None) is node
+    assert parse("photo > :raw", None) is node
 
 
 def test_a_projection_of_a_list_element_keeps_the_list() -> None:

@@ -1,0 +1,106 @@
+"""The conductor's judgement of what the daemon said."""
+
+from __future__ import annotations
+
+import socket
+from typing import Any
+
+import pytest
+
+from deploy.demo.__main__ import _choose_port
+from deploy.demo.faults import FAULTS, Expected
+from deploy.demo.story import judge
+from deploy.demo.watch import Seen, Watcher
+
+
+def told(detector: str, severity: str = "high", **fields: Any) -> dict[str, Any]:
+    return {"id": detector, "detector": detector, "table": "cases", "index": None, "severity": severity, **fields}
+
+
+HOT = told("hot-key", caller="case-dashboard-api", cause="single-item", direction="read", pattern="load-case")
+
+
+@pytest.mark.parametrize(
+    ("finding", "is_it"),
+    [
+        (HOT, True),
+        ({**HOT, "caller": "report-job"}, False),
+        ({**HOT, "cause": "counter"}, False),
+        ({**HOT, "index": "GSI2"}, False),
+        ({**HOT, "table": "orders"}, False),
+        ({**HOT, "detector": "throttling"}, False),
+    ],
+)
+def test_a_finding_fits_by_detector_place_cause_and_caller(finding: dict[str, Any], *, is_it: bool) -> None:
+    assert FAULTS[0].must[0].fits(finding) is is_it
+
+
+def test_what_is_not_asked_of_a_finding_may_be_anything() -> None:
+    assert Expected("hot-key").fits(HOT)
+
+
+def test_a_fault_is_closed_when_all_of_it_was_found_and_has_closed() -> None:
+    outcome = judge({"a": Seen(20.0, [HOT], closed_at=60.0)})[0][0]
+    assert outcome.is_found
+    assert outcome.is_closed
+    assert not judge({"a": Seen(20.0, [HOT])})[0][0].is_closed
+    assert not judge({})[0][0].is_found
+
+
+def test_a_finding_that_only_ever_was_low_finds_no_fault_and_disturbs_nobody() -> None:
+    outcomes, strays = judge({"a": Seen(20.0, [{**HOT, "severity": "low"}])})
+    assert not outcomes[0].is_found
+    assert not strays
+    assert not judge({"a": Seen(1.0, [told("declared-scan", "low")])})[1]
+
+
+def test_what_a_fault_causes_is_no_stray() -> None:
+    throttling = told("throttling", cause="key-range", direction="read", caller="case-dashboard-api")
+    assert not judge({"a": Seen(20.0, [throttling])})[1]
+    assert judge({"a": Seen(20.0, [{**throttling, "cause": "provisioned"}])})[1]
+
+
+def test_a_finding_speaks_by_the_last_of_its_worst_forms() -> None:
+    forms = [told("x", "medium", n=1), told("x", "high", n=2), told("x", "high", n=3), told("x", "low", n=4)]
+    assert Seen(1.0, forms).worst["n"] == 3
+
+
+class Lines:
+    def __init__(self, *lines: dict[str, Any]) -> None:
+        self._lines = list(lines)
+
+    def empty(self) -> bool:
+        return not self._lines
+
+    def get(self) -> dict[str, Any]:
+        return self._lines.pop(0)
+
+
+class FakeDaemon:
+    def __init__(self, lines: Lines, report: dict[str, Any] | None) -> None:
+        self.lines = lines
+        self._report = report
+
+    def report(self) -> dict[str, Any] | None:
+        return self._report
+
+
+def test_the_watcher_follows_a_finding_from_its_line_through_reports_to_its_end() -> None:
+    low, high = {**HOT, "severity": "low", "status": "open"}, {**HOT, "status": "ongoing"}
+    daemon: Any = FakeDaemon(Lines({"event": "open", "finding": low}), {"findings": [high]})
+    watcher = Watcher(daemon, 0.0)
+    watcher.look()
+    assert [form["severity"] for form in watcher.findings["hot-key"].forms] == ["low", "high"]
+    daemon.lines = Lines({"event": "closed", "finding": {**high, "status": "closed"}})
+    daemon._report = None
+    watcher.look()
+    assert watcher.findings["hot-key"].closed_at is not None
+
+
+def test_a_port_that_is_taken_is_replaced_and_said(capsys: pytest.CaptureFixture[str]) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        assert _choose_port(port) != port
+    assert f"port {port} is taken" in capsys.readouterr().out
