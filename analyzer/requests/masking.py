@@ -23,10 +23,11 @@ LONGEST_TEXT = 16_384
 """No expression (4 KB) and no statement (8 KB) of DynamoDB's is longer; what follows is not looked at."""
 
 _WORDS = frozenset({"AND", "OR", "NOT", "IN", "BETWEEN", "SET", "REMOVE", "ADD", "DELETE"})
-_EXPRESSION = re.compile(r"[#:]?\w+|<>|<=|>=|\S")
-_VALUE_LIST = re.compile(r" IN \( :\w+(?: , :\w+)* \)")
-_NUMBERED = re.compile(r"([#:])(\w+)")
-_INDEX = re.compile(r"\[ \d+ \]")
+_SYNTAX = re.compile(r":\*|\w+|<>|<=|>=|\S")
+_VALUE_LIST = re.compile(r"\b(?i:in)\s*\(\s*:\w+(?:\s*,\s*:\w+)*+\s*\)")
+_PLACEHOLDER = re.compile(r"([#:]\w+)")
+_INDEX = re.compile(r" ?\[ \d+ \]")
+_REMEMBERED = 1024
 
 _RUN_OF_DIGITS = re.compile(r"[0-9]{4}")
 _LONGEST_NAME = 48
@@ -52,23 +53,28 @@ def mask_expression(text: str, names: Mapping[str, str] | None = None) -> str:
     Spaces and the case of keywords are evened out. With `names` each name's placeholder is replaced by the quoted
     attribute, so that the result stands for the structure alone; without, the attributes have to be looked at as well.
     """
-    words = _EXPRESSION.findall(text[:LONGEST_TEXT])
-    for position, word in enumerate(words):
-        upper = word.upper()
-        if upper in _WORDS:
-            words[position] = upper
-    line = _INDEX.sub("[*]", _VALUE_LIST.sub(" IN ( :* )", " ".join(words)))
-    numbers: dict[str, dict[str, str]] = {"#": {}, ":": {}}
+    pieces = _PLACEHOLDER.split(_VALUE_LIST.sub(" IN (:*)", text[:LONGEST_TEXT]))
+    values: dict[str, str] = {}
+    unknown: dict[str, str] = {}
+    before = ""
+    for position, piece in enumerate(pieces):
+        if not position % 2:
+            before = pieces[position] = _evened(piece)
+        elif piece[0] == ":":
+            pieces[position] = values.setdefault(piece, f":{len(values)}")
+        elif names is not None and piece in names:
+            name = mask_name(names[piece], is_nested=before[-1:] == ".")
+            pieces[position] = f'"{name}"' if '"' not in name else '"' + name.replace('"', '""') + '"'
+        else:
+            pieces[position] = unknown.setdefault(piece, f"#{len(unknown)}")
+    return " ".join(filter(None, pieces))
 
-    def renamed(found: re.Match[str]) -> str:
-        whole, kind = found.group(), found.group(1)
-        if names is not None and kind == "#" and whole in names:
-            is_nested = line.endswith(". ", 0, found.start())
-            return '"' + mask_name(names[whole], is_nested=is_nested).replace('"', '""') + '"'
-        known = numbers[kind]
-        return known.setdefault(whole, f"{kind}{len(known)}")
 
-    return _NUMBERED.sub(renamed, line)
+@lru_cache(maxsize=_REMEMBERED)
+def _evened(syntax: str) -> str:
+    """Even out what stands between two placeholders: there are few such texts, whatever the placeholders are named."""
+    words = _SYNTAX.findall(syntax)
+    return _INDEX.sub("[*]", " ".join([word.upper() if word.upper() in _WORDS else word for word in words]))
 
 
 _STATEMENT = re.compile(
@@ -80,6 +86,12 @@ _STATEMENT = re.compile(
     r"""|(?P<mark><<|>>|<>|<=|>=|!=|\|\||\S)""",
     re.DOTALL,
 )
+_LITERAL = re.compile(
+    r"""("(?:[^"]|"")*+(?:"|\Z)|--[^\n]*|/\*.*?(?:\*/|\Z)|'(?:[^']|'')*+'(?=\s*:))"""
+    r"""|'(?:[^']|'')*+(?:'|\Z)|`[^`]*(?:`|\Z)|(?<!\w)(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?""",
+    re.DOTALL,
+)
+_LITERAL_LIST = re.compile(r"(\[|\(|<<)\s*''(?:\s*,\s*'')++(?=\s*(?:\]|\)|>>))")
 _LITERAL_WORDS = frozenset({"TRUE", "FALSE"})
 _STATEMENT_WORDS = frozenset(
     {
@@ -122,7 +134,6 @@ _STATEMENT_WORDS = frozenset(
 _SIGN_AFTER = frozenset({"(", ",", "[", "=", "<", ">", "<=", ">=", "<>", "!=", ":", "<<", "AND", "BETWEEN", "LIMIT"})
 _LIST_OPENS = frozenset({"(", "[", "<<"})
 _LIST_HEAD = 2
-_REMEMBERED = 1024
 
 
 class MaskedStatement(NamedTuple):
@@ -143,13 +154,22 @@ def mask_statement(text: str) -> str:
     return masked_statement(text).text
 
 
-@lru_cache(maxsize=_REMEMBERED)
 def masked_statement(text: str) -> MaskedStatement:
     """Return what `mask_statement` does, and which parameters are left where."""
+    return _masked(_LITERAL_LIST.sub(r"\1''", _LITERAL.sub(_emptied, text[:LONGEST_TEXT])))
+
+
+def _emptied(found: re.Match[str]) -> str:
+    return found.group(1) or "''"
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def _masked(text: str) -> MaskedStatement:
+    """Mask a statement of which the literals were emptied: there are few such texts, whatever was inlined."""
     words: list[str] = []
     positions: list[tuple[int, ...]] = []
     parameters = 0
-    for found in _STATEMENT.finditer(text[:LONGEST_TEXT]):
+    for found in _STATEMENT.finditer(text):
         kind = found.lastgroup
         if kind == "comment":
             continue
