@@ -47,7 +47,7 @@ def attribute(shape: Shape, target: Target, caller: str | None, contract: Contra
     if not possible:
         because = _nearest_miss(shape, table, operations, matches)
         return Attribution(AttributionKind.UNDECLARED, because=because)
-    return _choose(shape, caller, possible)
+    return _choose(shape, contract.caller_of(caller), possible)
 
 
 def _by_tag(shape: Shape, tag: str, table: TableDeclaration | None, contract: Contract) -> Attribution:
