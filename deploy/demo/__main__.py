@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import shutil
+import signal
 import socket
 import sys
 import time
@@ -78,6 +79,7 @@ def main() -> None:
     parser.add_argument("--folder", type=Path, default=ROOT / ".demo", help="where logs and state go; emptied first")
     asked = parser.parse_args()
     asked.folder = asked.folder.resolve()
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # ends as Ctrl-C does, children first
     try:
         holds = _run(asked)
     except KeyboardInterrupt:

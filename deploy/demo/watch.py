@@ -47,9 +47,9 @@ class Daemon(Process):
     """`dynascope run` on a configuration; its lines are read as they come."""
 
     def __init__(self, config: Path, port: int, log: Path) -> None:
-        super().__init__(
-            [str(Path(sys.executable).with_name("dynascope")), "run", "--config", str(config), "--output", "json"], log
-        )
+        dynascope = str(Path(sys.executable).with_name("dynascope"))
+        command = [dynascope, "run", "--config", str(config), "--output", "json"]
+        super().__init__([sys.executable, "-m", "deploy.demo.guard", *command], log)
         self.url = f"http://127.0.0.1:{port}"
         self.lines: queue.SimpleQueue[dict[str, Any]] = queue.SimpleQueue()
         self._log_path = log
