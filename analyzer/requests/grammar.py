@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 __all__ = ["Builder", "ExpressionError", "parse_with", "run"]
 
 _DEEPEST = 60
+_MOST_SUMS = 200
+_NOT = re.compile(r"\bnot\b", re.IGNORECASE)
 _OPENING = "([{"
 _CLOSING = ")]}"
 
@@ -185,7 +188,9 @@ def parse_with(parser: Lark, text: str) -> Any:  # noqa: ANN401 - what comes bac
 
 
 def _refuse_depth(text: str) -> None:
-    depth = text.upper().count("NOT ")
+    if sum(map(text.count, "+-")) > _MOST_SUMS:
+        raise ExpressionError(0, f"it adds up more than {_MOST_SUMS} terms; split the update")
+    depth = len(_NOT.findall(text))
     for position, character in enumerate(text):
         if character in _OPENING:
             depth += 1

@@ -86,12 +86,16 @@ _STATEMENT = re.compile(
     r"""|(?P<mark><<|>>|<>|<=|>=|!=|\|\||\S)""",
     re.DOTALL,
 )
+_NUMBER = r"(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
+_STRING = r"'(?:[^']|'')*+'"
+_IN_LIST = rf"(?:{_STRING}|[+-]?{_NUMBER})"
 _LITERAL = re.compile(
-    r"""("(?:[^"]|"")*+(?:"|\Z)|--[^\n]*|/\*.*?(?:\*/|\Z)|'(?:[^']|'')*+'(?=\s*:))"""
-    r"""|'(?:[^']|'')*+(?:'|\Z)|`[^`]*(?:`|\Z)|(?<!\w)(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?""",
+    r"""("(?:[^"]|"")*+(?:"|\Z)|--[^\n]*|/\*.*?(?:\*/|\Z)"""
+    rf"""|{_STRING}(?=\s*:))"""
+    rf"""|(\[|\(|<<)\s*{_IN_LIST}(?:\s*,\s*{_IN_LIST})*+(?=\s*(?:\]|\)|>>))"""
+    rf"""|'(?:[^']|'')*+(?:'|\Z)|`[^`]*(?:`|\Z)|(?<!\w){_NUMBER}""",
     re.DOTALL,
 )
-_LITERAL_LIST = re.compile(r"(\[|\(|<<)\s*''(?:\s*,\s*'')++(?=\s*(?:\]|\)|>>))")
 _LITERAL_WORDS = frozenset({"TRUE", "FALSE"})
 _STATEMENT_WORDS = frozenset(
     {
@@ -156,11 +160,12 @@ def mask_statement(text: str) -> str:
 
 def masked_statement(text: str) -> MaskedStatement:
     """Return what `mask_statement` does, and which parameters are left where."""
-    return _masked(_LITERAL_LIST.sub(r"\1''", _LITERAL.sub(_emptied, text[:LONGEST_TEXT])))
+    return _masked(_LITERAL.sub(_emptied, text[:LONGEST_TEXT]))
 
 
 def _emptied(found: re.Match[str]) -> str:
-    return found.group(1) or "''"
+    kept, opening = found.groups("")
+    return kept or opening + "''"
 
 
 @lru_cache(maxsize=_REMEMBERED)

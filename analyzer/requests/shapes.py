@@ -237,7 +237,9 @@ def _skeleton_of_statement(record: RequestRecord, text: str, lexicon: Lexicon | 
 
 def _told(record: RequestRecord, statement: str) -> frozenset[int]:
     """Return which `?` of the masked statement stand for parameters whose values the record tells."""
-    values = record.values or {}
+    values = record.values
+    if not values:
+        return frozenset()
     return frozenset(
         place
         for place, parameters in enumerate(masked_statement(statement).positions)

@@ -170,6 +170,12 @@ def test_an_error_tells_place_and_mend_and_quotes_nothing(text: str, position: i
     assert caught.value.__cause__ is None
 
 
+def test_a_sum_that_would_exhaust_the_stack_is_refused() -> None:
+    assert render(parse_update("SET a = " + "b + " * 200 + "b"))
+    with pytest.raises(ExpressionError, match="more than 200"):
+        parse_update("SET a = " + "b + " * 201 + "b")
+
+
 @pytest.mark.parametrize("parse", [parse_update, parse_projection])
 def test_updates_and_projections_have_errors_of_the_same_kind(parse: Any) -> None:
     with pytest.raises(ExpressionError, match="at character 1"):
