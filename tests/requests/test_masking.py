@@ -105,3 +105,14 @@ def test_no_text_is_too_strange_to_be_masked(text: str) -> None:
 @given(st.text(alphabet=" \n\t", max_size=5))
 def test_spaces_make_no_difference(space: str) -> None:
     assert mask_expression(f"{space}a={space}:b {space}and{space} size(c){space}>:d") == "a = :0 AND size ( c ) > :1"
+
+
+PIECES = st.one_of(
+    st.text(alphabet="'(),[]<>:{} -/*`\"a1", max_size=6).map(lambda text: "'" + text.replace("'", "''") + "SECRET'"),
+    st.sampled_from(["(", ")", "[", "]", "<<", ">>", ",", "?", "IN", "a", "1", "-", "{", "}", "'k':", '"q"', "`x`"]),
+)
+
+
+@given(st.lists(PIECES, max_size=14))
+def test_no_quoted_value_survives_in_a_masked_statement(pieces: list[str]) -> None:
+    assert "SECRET" not in mask_statement(" ".join(pieces))
