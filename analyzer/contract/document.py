@@ -80,7 +80,7 @@ def parse_document(text: str, file: str, *, is_json: bool) -> Any:  # noqa: ANN4
     if is_json:
         try:
             json.loads(text)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             line = getattr(error, "lineno", None)
             message = f"this is no JSON: {getattr(error, 'msg', error)}"
             raise ContractError((Fault(file, line, "", message, "mend the syntax at this line"),)) from error

@@ -32,7 +32,6 @@ _MENDS = {
     "bool_parsing": "write true or false",
     "greater_than": "write a larger number",
     "greater_than_equal": "write a number that is not negative",
-    "string_too_short": "write at least one character",
 }
 _ELEMENTS = frozenset({"patterns", "indexes", "entities", "tables", "streams", "allow", "callers", "key"})
 _MOST_ROUNDS = 1000
@@ -49,16 +48,17 @@ def did_you_mean(word: str, known: Sequence[str]) -> str:
 def validate(document: MapNode, file: str) -> tuple[ContractForm, list[Fault]]:
     """Check a canonical document; what is faulty is told, taken out, and the rest is still read."""
     faults: list[Fault] = []
+    taken: set[tuple[int, str]] = set()
     for _ in range(_MOST_ROUNDS):
         try:
             return ContractForm.model_validate(document), faults
         except ValidationError as error:
             details = error.errors(include_url=False)
         told = {(fault.line, fault.field) for fault in faults}
-        found = [_fault(detail, document, file) for detail in details]
+        found = [_fault(detail, document, file) for detail in details if not _is_aftermath(detail, document, taken)]
         faults += [fault for fault in found if (fault.line, fault.field) not in told]
         for detail in reversed(details):
-            _take_out(detail, document)
+            _take_out(detail, document, taken)
     return ContractForm(), faults
 
 
@@ -75,7 +75,7 @@ def field_path(location: Sequence[str | int], document: object) -> str:
         else:
             words.append(str(step))
         node = inside
-    return ".".join(words)
+    return ".".join(word for word in words if word)
 
 
 def _fault(detail: ErrorDetails, document: MapNode, file: str) -> Fault:
@@ -94,6 +94,8 @@ def _fault(detail: ErrorDetails, document: MapNode, file: str) -> Fault:
     if kind == "literal_error":
         expected = str(detail["ctx"]["expected"]).replace("'", "")
         return Fault(file, line, field, f"{detail['input']!r} is not known here", f"write {expected}")
+    if kind == "too_short":
+        return Fault(file, line, field, "it is empty", "write at least one")
     message = detail["msg"][0].lower() + detail["msg"][1:]
     return Fault(file, line, field, message, _MENDS.get(kind, "write another value"))
 
@@ -140,7 +142,16 @@ def _model_in(annotation: object) -> type[BaseModel] | None:
     return next((found for arg in get_args(annotation) if (found := _model_in(arg)) is not None), None)
 
 
-def _take_out(detail: ErrorDetails, document: MapNode) -> None:
+def _is_aftermath(detail: ErrorDetails, document: MapNode, taken: set[tuple[int, str]]) -> bool:
+    """Whether a value is missing only because a faulty one was taken out."""
+    location = _steps(detail["loc"], document)
+    node: Any = document
+    for step in location[:-1]:
+        node = node[step]
+    return detail["type"] == "missing" and (id(node), str(location[-1])) in taken
+
+
+def _take_out(detail: ErrorDetails, document: MapNode, taken: set[tuple[int, str]]) -> None:
     """Remove the faulty value, or the element that lacks something, so that the rest can be checked."""
     location = _steps(detail["loc"], document)
     if detail["type"] == "missing":
@@ -156,3 +167,4 @@ def _take_out(detail: ErrorDetails, document: MapNode) -> None:
         del node[int(location[-1])], node.lines[int(location[-1])]
     else:
         node.pop(location[-1], None)
+        taken.add((id(node), str(location[-1])))

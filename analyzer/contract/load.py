@@ -25,6 +25,7 @@ _YAML = frozenset({".yaml", ".yml"})
 _MARKDOWN = frozenset({".md", ".markdown"})
 _SKIPPED = frozenset({"node_modules", "__pycache__", "site-packages"})
 _HINTS = ("contract", "access_pattern", "access-pattern", "dynascope", "patterns")
+_WORDS = ("patterns", "pattern_mapping", "operation", "query_type", "partition_key")
 _MOST_BYTES = 10 * 1024 * 1024
 
 
@@ -118,9 +119,7 @@ def _declares(text: str, path: Path) -> bool:
         document, faults = read_markdown(text, str(path))
         return bool(document or faults)
     is_named = any(hint in path.name.lower() for hint in _HINTS)
-    if not is_named and not any(
-        f"{word}" in text for word in ("patterns", "pattern_mapping", "operation", "query_type")
-    ):
+    if not is_named and not any(word in text for word in _WORDS):
         return False
     try:
         document = parse_document(text, str(path), is_json=path.suffix.lower() == ".json")
@@ -155,7 +154,7 @@ def _from_document(document: Any, file: str) -> _Part:  # noqa: ANN401 (a docume
 def _judge(document: MapNode, file: str) -> _Part:
     form, faults = validate(document, file)
     tables, callers, more = freeze(form, document, file)
-    return _Part(tables, callers, (*faults, *more))
+    return _Part(tables, callers, tuple(sorted((*faults, *more), key=lambda fault: (fault.line or 0, fault.field))))
 
 
 def _unite(parts: list[_Part]) -> tuple[Contract, tuple[Fault, ...]]:
