@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
@@ -9,7 +10,7 @@ from msgspec import Struct
 
 from analyzer.model.shape import KeyPredicate
 from analyzer.requests.templates import Template
-from analyzer.requests.tokens import DIGITS, TEXT, is_placeholder, is_token, placeholder, rewrite, split_key
+from analyzer.requests.tokens import DIGITS, TEXT, is_placeholder, placeholder, rewrite, split_key
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Lexicon", "TableKeys"]
 
+_WORD = re.compile(r"[A-Za-z][A-Za-z_.-]{0,31}")
 _MOST_TABLES = 4096
 _MOST_PARTS = 23
 """Twelve segments and the delimiters between them; a value of more is shown as one variable."""
@@ -27,6 +29,8 @@ _MOST_UNKNOWN_PARTS = 7
 
 _MOST_ALTERNATIVES = 4
 
+_DIGITS = re.compile(r"[0-9]+")
+_TOUCHING = re.compile(r"[0-9]<|>[0-9]")
 Schema = tuple[tuple[str, ...], tuple[str, ...]]
 
 
@@ -95,18 +99,23 @@ class Lexicon:
         """Return the segments of a table's key values that may stand in clear."""
         return self._words(table).literals
 
-    def vocabulary(self, table: str) -> tuple[bool, bool]:
-        """Say whether anything is declared of a table's key values, and whether a digit occurs in what is declared."""
+    def vocabulary(self, table: str) -> tuple[bool, int | None]:
+        """Say whether anything is declared of a table's key values, and the longest run of digits in it.
+
+        None where such a run touches a variable: then digits cannot be told apart from those of a value.
+        """
         words = self._words(table)
         texts = [t.text for listed in words.templates.values() for t in listed]
-        has_digits = any(character.isdigit() for text in (*texts, *words.literals) for character in text)
-        return bool(texts or words.literals), has_digits
+        if any(_TOUCHING.search(text) for text in texts):
+            return True, None
+        runs = [len(run) for text in (*texts, *words.literals) for run in _DIGITS.findall(text)]
+        return bool(texts or words.literals), max(runs, default=0)
 
     def template(self, table: str, value: str, *, clear: bool = True) -> str:
         """Return a value's shape, such as `CASE#<id>`.
 
-        Of a clear value only declared literals are kept; of one that was recorded as token or template whatever is
-        neither token nor placeholder, since only literals were left standing.
+        Of a clear value only declared literals are kept; of one that was recorded as token or template also other words
+        of letters, which its writer knew as literals. Nothing else is believed: a log may say token and bear keys.
         """
         return _template(self._words(table), value, clear=clear)
 
@@ -153,7 +162,7 @@ def _template(words: _Words, value: str, *, clear: bool) -> str:
             known += 1
         elif is_placeholder(segment) or not segment:
             continue
-        elif clear or is_token(segment):
+        elif clear or not _WORD.fullmatch(segment):
             parts[position] = placeholder(segment)
         else:
             known += 1

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 from hashlib import blake2b
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -31,7 +30,6 @@ KeyValues = tuple[tuple[str, ...] | None, ...]
 _CLEAR = frozenset({None, "reveal"})
 _WRITES = frozenset({"PutItem", "UpdateItem", "DeleteItem", "BatchWriteItem", "TransactWriteItems"})
 _PART_WRITES = frozenset({"Put", "Update", "Delete"})
-_REMEMBERED = 4096
 _VALUE = re.compile(r":\w+")
 
 
@@ -312,17 +310,12 @@ def _masked_or_none(statement: str | None) -> str | None:
     return None if statement is None else mask_statement(statement)
 
 
-@lru_cache(maxsize=_REMEMBERED)
-def _placeholders(text: str) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(_VALUE.findall(text[:LONGEST_TEXT])))
-
-
 def _placed(
     record: RequestRecord, values: Mapping[str, Mapping[str, object]], places: tuple[int, ...]
 ) -> tuple[str, ...] | None:
     names: list[str] = []
     if record.key_condition is not None:
-        known = _placeholders(record.key_condition)
+        known = list(dict.fromkeys(_VALUE.findall(record.key_condition[:LONGEST_TEXT])))
         names = [known[place] for place in places if place < len(known)]
     elif record.statement is not None:
         positions = masked_statement(record.statement).positions

@@ -66,6 +66,7 @@ def test_literals_are_those_of_templates_and_of_the_list() -> None:
         (f"OTHER#{SALT.token('1')}", False, "OTHER#<n>"),
         (f"OTHER#{SALT.token('1')}", True, "<id>#<n>"),
         ("OTHER#<id>", False, "OTHER#<id>"),
+        ("OTHER#4711#~k0189#a1#alice@example.org", False, "OTHER#<n>#<id>#<id>#<id>"),
         ("a/b/c/d", True, "<id>/<id>/<id>/<id>"),
         ("a/b/c/d/e", True, "<id>"),
         ("CASE/b/c/d/e", True, "CASE/<id>/<id>/<id>/<id>"),
