@@ -44,10 +44,19 @@ def test_tables_without_end_are_looked_up_and_not_remembered() -> None:
     assert len(lexicon._found) == 4096
 
 
-def test_the_vocabulary_tells_whether_literals_and_digits_are_declared() -> None:
-    assert LEXICON.vocabulary("cases") == (True, True)
-    assert LEXICON.vocabulary("dev-orders") == (False, False)
-    assert Lexicon([TableKeys(name="t", literals=frozenset({"A"}))]).vocabulary("t") == (True, False)
+@pytest.mark.parametrize(
+    ("keys", "vocabulary"),
+    [
+        (CASES, (True, 1)),
+        (STAGES, (False, 0)),
+        (TableKeys(name="t", literals=frozenset({"A", "2026"})), (True, 4)),
+        (TableKeys(name="t", templates={"PK": (Template.parse("V2<id>"),)}), (True, None)),
+    ],
+)
+def test_the_vocabulary_tells_the_longest_run_of_digits_unless_one_touches_a_variable(
+    keys: TableKeys, vocabulary: tuple[bool, int | None]
+) -> None:
+    assert Lexicon([keys]).vocabulary(keys.name) == vocabulary
 
 
 def test_literals_are_those_of_templates_and_of_the_list() -> None:
