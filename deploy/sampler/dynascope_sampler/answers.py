@@ -63,9 +63,9 @@ def failure_of(parsed: Mapping[str, Any], status: int, params: Any) -> dict[str,
     """Return the record's `error` of an answer that is one."""
     told = parsed.get("Error") or {}
     failure: dict[str, Any] = {"code": str(told.get("Code") or f"HTTP{status}")}
-    message = told.get("Message") or parsed.get("message")
+    message = mask_message(str(told.get("Message") or parsed.get("message") or ""), strings_of(params))
     if message:
-        failure["message"] = mask_message(str(message), strings_of(params))
+        failure["message"] = message
     reasons = throttle_reasons(parsed)
     if reasons:
         failure["reasons"] = reasons

@@ -17,7 +17,9 @@ Pairs = tuple[tuple[str, str], ...]
 _EQUALITY = re.compile(r"([#:]?[\w.\-]+)\s*=\s*([#:]?[\w.\-]+)")
 _PLACEHOLDER = re.compile(r":\w+")
 _NAME = re.compile(r"#\w+")
-_ASSIGNMENT = re.compile(r"(#?[\w\-]+)\s*=\s*(:\w+)\s*(?=,|$|\b(?:SET|REMOVE|ADD|DELETE)\b)", re.IGNORECASE)
+_ASSIGNMENT = re.compile(
+    r"(?<![\w.#\-])(#?[\w\-]+)\s*=\s*(:\w+)\s*(?=,|$|\b(?:SET|REMOVE|ADD|DELETE)\b)", re.IGNORECASE
+)
 _CACHE_ENTRIES = 1_000
 
 _conditions: dict[str, tuple[Pairs, tuple[str, ...]]] = {}

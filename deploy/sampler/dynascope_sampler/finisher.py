@@ -40,6 +40,7 @@ class Finisher:
         """Return the record."""
         record: dict[str, Any] = {"v": 1, "time": format_time(raw.time), **raw.fields, **self._constant}
         policy = self._policy
+        joined = policy.joined
         literals: frozenset[str] = frozenset() if raw.table is None else self._schema.table(raw.table).literals
         if raw.key:
             record["key"] = policy.key(raw.key, literals)
@@ -53,16 +54,15 @@ class Finisher:
             record["parts"] = [self._part(part) for part in raw.parts]
         if raw.returned:
             record["returned"] = [
-                {
-                    "key": policy.joined(key, literals),
-                    **({"version": policy.joined(version, literals)} if version else {}),
-                }
+                {"key": joined(key, literals), "version": joined(version, literals)}
+                if version
+                else {"key": joined(key, literals)}
                 for key, version in raw.returned
             ]
         if raw.ttl is not None:
             record["ttl_seen"] = self._ttl(*raw.ttl)
         probability, strata = choice
-        if probability < 1 or strata:
+        if strata is not None:
             record["sample_rate"] = max(probability, 1e-9)
             record["strata"] = [{"by": by, "rate": rate} for by, rate in strata]
         return record

@@ -18,6 +18,7 @@ from dynascope_sampler.sampling import ALL, Choice, Strata, is_always_kept
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from collections.abc import Set as AbstractSet
 
     from dynascope_sampler.describe import Describer
     from dynascope_sampler.schema import Schema
@@ -199,7 +200,7 @@ class Hooks:
         if strata.keeps_all:
             return ALL
         trace = self._trace() if strata.trace_rate is not None else None
-        partitions: frozenset[str] = frozenset()
+        partitions: AbstractSet[str] = frozenset()
         if trace is None and strata.key_rate is not None:
             partitions = partitions_of(call, parsed, self._schema)
         return strata.choose(trace, partitions)
@@ -255,7 +256,7 @@ class Hooks:
         """Return with what probability the strata would have kept a call that they did not keep."""
         strata = self._strata
         trace = self._trace() if strata.trace_rate is not None else None
-        partitions: frozenset[str] = frozenset()
+        partitions: AbstractSet[str] = frozenset()
         if trace is None and strata.key_rate is not None:
             partitions = partitions_of(call, parsed, self._schema)
         return strata.probability(trace, partitions)

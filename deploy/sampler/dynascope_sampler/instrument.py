@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Sampler", "Stats", "instrument"]
 
+_new_sessions: Sampler | None = None
 _LOGGER = logging.getLogger("dynascope_sampler")
 
 
@@ -81,6 +82,9 @@ class Sampler:
 
     def close(self, timeout: float = 2.0) -> bool:
         """Stop listening, write what waits, close the sink; True if all that fitted into the time."""
+        global _new_sessions  # noqa: PLW0603 - same
+        if _new_sessions is self:
+            _new_sessions = None
         for hooks in self._hooks:
             hooks.is_closed = True
             for emitter in self._emitters:
@@ -119,7 +123,7 @@ def instrument(  # noqa: PLR0913 - keyword arguments are the configuration
     """
     _check_options(keys, queue_size, request_rate=request_rate, trace_rate=trace_rate, key_rate=key_rate)
     emitter = None if session_or_client is None else _emitter_of(session_or_client)
-    existing, is_async = (None, False) if emitter is None else _existing_handle(emitter)
+    existing, is_async = (_new_sessions, False) if emitter is None else _existing_handle(emitter)
     if existing is not None:
         return existing
     shared = Salt(salt)
@@ -158,16 +162,19 @@ def instrument(  # noqa: PLR0913 - keyword arguments are the configuration
     if emitter is not None:
         attach(session_or_client, emitter, is_async=is_async)
     else:
-        _attach_to_new_sessions(attach)
+        _attach_to_new_sessions(sampler, attach)
     return sampler
 
 
-def _attach_to_new_sessions(attach: Callable[..., None]) -> None:
+def _attach_to_new_sessions(sampler: Sampler, attach: Callable[..., None]) -> None:
+    global _new_sessions  # noqa: PLW0603 - botocore's list of initializers is as global
+    _new_sessions = sampler
+
     def on_new_session(session: Any) -> None:
         try:
             emitter = _emitter_of(session)
             existing, is_async = _existing_handle(emitter)
-            if existing is None:
+            if existing is None and _new_sessions is sampler:
                 attach(session, emitter, is_async=is_async)
         except Exception as failure:  # noqa: BLE001 - sessions are the application's
             _LOGGER.warning("a session was not instrumented: %s", type(failure).__name__)

@@ -46,7 +46,7 @@ def capture_key(attributes: Any) -> Key:
     for name, value in attributes.items():
         captured = capture(value)
         if captured is not None:
-            key.append((name, *captured))
+            key.append((name, captured[0], captured[1]))
     return tuple(key)
 
 
@@ -104,7 +104,12 @@ class KeyPolicy:
 
     def joined(self, key: Key, literals: frozenset[str]) -> str:
         """Return a key as one string, its values in their order, tab between them."""
-        return "\t".join([self.text(kind, text, literals) for _, kind, text in key])
+        known = self._values
+        texts = []
+        for _, kind, text in key:
+            found = known.get((literals, text)) if kind == "S" else None
+            texts.append(self.text(kind, text, literals) if found is None else found)
+        return "\t".join(texts)
 
     def text(self, kind: str, text: str, literals: frozenset[str]) -> str:
         """Return one value as text; only strings have segments, a number or binary value is hashed whole."""

@@ -13,6 +13,7 @@ from dynascope_sampler.schema import Schema, TableSchema, schema_of_description
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+    from collections.abc import Set as AbstractSet
 
     from dynascope_sampler.record import Call
 
@@ -52,7 +53,7 @@ def learn_from_answer(schema: Schema, operation: str, parsed: Mapping[str, Any])
             schema.learn(table["TableName"], schema_of_description(table))
 
 
-def partitions_of(call: Call, parsed: Mapping[str, Any], schema: Schema) -> frozenset[str]:
+def partitions_of(call: Call, parsed: Mapping[str, Any], schema: Schema) -> AbstractSet[str]:
     """Return the base table's partition keys that a call touches: of an index read, those of the items returned.
 
     Empty where they are not known: then the call is in no key stratum.
@@ -62,19 +63,22 @@ def partitions_of(call: Call, parsed: Mapping[str, Any], schema: Schema) -> froz
     name = params.get("TableName")
     found: set[str] = set()
     if name is not None:
-        table = schema.table(table_name(name))
-        if operation in {"Query", "Scan"}:
-            if "IndexName" in params:
-                for item in (parsed.get("Items") or ())[:RETURNED_KEYS]:
-                    _add(found, name, item, table)
-            elif operation == "Query":
-                _add(found, name, {attribute: {kind: text} for attribute, kind, text in _bound_by(params)}, table)
-        else:
+        name = table_name(name)
+        table = schema.table(name)
+        if operation not in {"Query", "Scan"}:
             _add(found, name, params.get("Key") or params.get("Item") or {}, table)
-        return frozenset(found)
+        elif "IndexName" in params:
+            for item in (parsed.get("Items") or ())[:RETURNED_KEYS]:
+                _add(found, name, item, table)
+        elif operation == "Query":
+            bound_by = {attribute: text for attribute, _, text in _bound_by(params)}
+            if table.partition and all(attribute in bound_by for attribute in table.partition):
+                found.add("\t".join([name, *[bound_by[attribute] for attribute in table.partition]]))
+        return found
     for name, content in _members(params):
-        _add(found, name, content.get("Key") or content.get("Item") or {}, schema.table(table_name(name)))
-    return frozenset(found)
+        name = table_name(name)  # noqa: PLW2901 - an ARN and its name are one table
+        _add(found, name, content.get("Key") or content.get("Item") or {}, schema.table(name))
+    return found
 
 
 def _members(params: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
@@ -89,14 +93,15 @@ def _members(params: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]
 
 
 def _add(found: set[str], name: str, attributes: Mapping[str, Any], table: TableSchema) -> None:
-    values = []
+    joined = name
     for attribute in table.partition:
-        captured = capture(attributes[attribute]) if attribute in attributes else None
+        value = attributes.get(attribute)
+        captured = None if value is None else capture(value)
         if captured is None:
             return
-        values.append(captured[1])
-    if values:
-        found.add("\t".join([table_name(name), *values]))
+        joined += "\t" + captured[1]
+    if joined is not name:
+        found.add(joined)
 
 
 def _bound_by(params: Mapping[str, Any]) -> Key:

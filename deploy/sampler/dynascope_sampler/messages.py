@@ -14,9 +14,11 @@ _LONGEST = 300
 _STRINGS = 400
 _QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"|`[^`]*`")
 _ODD_WORD = re.compile(r"\S*[\d#|/~@=%&\\+^$*]\S*")
-_REPEATED = re.compile(r"\?(?:[\s,;:]*\?)+")
-_DELIMITERS = re.compile(r"[#|/]")
+_REPEATED = re.compile(r"\?(?:[\s,;:.\-]*\?)+")
+_WORD = re.compile(r"\w+")
 _SHORT = 3
+_PROSE = 100
+"""Values longer than this are text: their single words are no keys, and taking them out would leave no message."""
 _STRUCTURE = frozenset(
     {
         "ClientRequestToken",
@@ -38,23 +40,24 @@ _STRUCTURE = frozenset(
 )
 
 
-def strings_of(params: Any) -> list[str]:
-    """Return the values that a request carries, whole and in their segments, as far as they are strings."""
-    found: dict[str, None] = {}
+def strings_of(params: Any) -> list[str] | None:
+    """Return the values that a request carries, whole and word by word, longest first; None if they are too many."""
+    found: set[str] = set()
     for text in _walk(params):
-        found[text] = None
-        for segment in _DELIMITERS.split(text):
-            if len(segment) > _SHORT:
-                found[segment] = None
-        if len(found) >= _STRINGS:
-            break
+        found.add(text)
+        if len(text) <= _PROSE:
+            found.update(word for word in _WORD.findall(text) if len(word) > _SHORT)
+        if len(found) > _STRINGS:
+            return None
     return sorted(found, key=len, reverse=True)
 
 
 def _walk(node: Any) -> Iterator[str]:
     if isinstance(node, dict):
         for name, value in node.items():
-            if name not in _STRUCTURE:
+            if name == "Statement" and isinstance(value, str):
+                yield from _WORD.findall(value)
+            elif name not in _STRUCTURE:
                 yield from _walk(value)
                 if name == "M" and isinstance(value, dict):
                     yield from value
@@ -67,8 +70,10 @@ def _walk(node: Any) -> Iterator[str]:
         yield bytes(node).decode("utf-8", "replace")
 
 
-def mask_message(message: str, values: list[str]) -> str:
+def mask_message(message: str, values: list[str] | None) -> str | None:
     """Return a message with the request's own values, all that is quoted and all odd words replaced by `?`."""
+    if values is None:
+        return None
     for value in values:
         if len(value) > _SHORT:
             message = message.replace(value, "?")

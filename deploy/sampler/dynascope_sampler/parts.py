@@ -28,7 +28,19 @@ def item_key(item: Mapping[str, Any], table: TableSchema) -> Key | None:
     """Return the key of an item, None where the table's key attributes are not known."""
     if not table.key:
         return None
-    return capture_key({name: item[name] for name in table.key if name in item})
+    key = []
+    for name in table.key:
+        value = item.get(name)
+        if value is None:
+            continue
+        text = value.get("S")  # nearly all keys are strings: this line is run for every item that an index returns
+        if text is not None:
+            key.append((name, "S", text))
+            continue
+        captured = capture(value)
+        if captured is not None:
+            key.append((name, captured[0], captured[1]))
+    return tuple(key)
 
 
 def index_keys_of(attributes: Mapping[str, Any], table: TableSchema) -> dict[str, Key]:

@@ -274,10 +274,14 @@ def _statement(raw: Raw, params: Mapping[str, Any], parsed: Mapping[str, Any], s
 def _see_returned(raw: Raw, items: Any, table: TableSchema) -> None:
     if table.key:
         version = table.version_attribute
-        raw.returned = [
-            (item_key(item, table) or (), capture_key({version: item[version]}) if version in item else ())
-            for item in items[:RETURNED_KEYS]
-        ]
+        seen = items[:RETURNED_KEYS]
+        if version is None:
+            raw.returned = [(item_key(item, table) or (), ()) for item in seen]
+        else:
+            raw.returned = [
+                (item_key(item, table) or (), capture_key({version: item[version]}) if version in item else ())
+                for item in seen
+            ]
 
 
 def _see_expired(raw: Raw, items: Any, table: TableSchema) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from hashlib import blake2b
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Optional
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -13,11 +13,12 @@ __all__ = ["ALWAYS_KEPT_A_SECOND", "Choice", "Reservoir", "Strata", "is_always_k
 
 ALWAYS_KEPT_A_SECOND = 200
 
-Choice = tuple[float, tuple[tuple[str, float], ...]]
-"""Probability with which the strata keep such a call, and those strata that did keep this one: (by, rate)."""
+Choice = tuple[float, Optional[tuple[tuple[str, float], ...]]]
+"""Probability with which such a call is kept, and the strata that kept this one: (by, rate); None: it was certain."""
 
-ALL: Choice = (1.0, ())
+ALL: Choice = (1.0, None)
 
+_CACHE_ENTRIES = 20_000
 _SCALE = float(1 << 64)
 _CONTENTION = frozenset(
     {
@@ -50,6 +51,7 @@ class Strata:
         self.keeps_all = request_rate >= 1
         self.is_request_only = trace_rate is None and key_rate is None
         self._key = key
+        self._fractions: dict[str, float] = {}
         self.reseed()
 
     def reseed(self) -> None:
@@ -69,11 +71,19 @@ class Strata:
         elif partitions and self.key_rate is not None:
             rate = 1.0 - (1.0 - self.key_rate) ** len(partitions)
             missed *= 1.0 - rate
-            if any(_fraction(partition, self._key) < self.key_rate for partition in partitions):
+            if any(self._partition_fraction(partition) < self.key_rate for partition in partitions):
                 kept.append(("key", rate))
         if missed <= 0:
             return ALL
         return (1.0 - missed, tuple(kept)) if kept else None
+
+    def _partition_fraction(self, partition: str) -> float:
+        found = self._fractions.get(partition)
+        if found is None:
+            if len(self._fractions) >= _CACHE_ENTRIES:
+                self._fractions.clear()
+            found = self._fractions[partition] = _fraction(partition, self._key)
+        return found
 
     def probability(self, trace: str | None, partitions: Collection[str]) -> float:
         """Return the probability with which the strata would keep such a call."""

@@ -7,12 +7,18 @@ for each element.
 
 from __future__ import annotations
 
+import random
 from typing import Any
 
 __all__ = ["item_bytes", "largest_item_bytes"]
 
-_LOOKED_AT = 128
-"""Attributes weighed in one answer; of a longer one the largest item is not known, which is cheaper than a lie."""
+_ALWAYS_WEIGHED = 24
+_EVER_WEIGHED = 2_000
+_WEIGHED_SHARE = 1 / 16
+"""Answers of more than 24 attributes are weighed one in sixteen times, those of more than 2,000 never: of the others
+the largest item is not known, which is cheaper than a lie."""
+
+_random = random.Random().random  # noqa: S311 - a sample, not a secret
 
 
 def item_bytes(item: Any) -> int:
@@ -29,13 +35,13 @@ def item_bytes(item: Any) -> int:
 
 
 def largest_item_bytes(items: Any) -> int | None:
-    """Return the size of the largest item, or None where there is none or they are too many to weigh here."""
-    attributes = 0
-    for item in items:
-        attributes += len(item)
-        if attributes > _LOOKED_AT:
-            return None
-    return max(map(item_bytes, items), default=None)
+    """Return the size of the largest item, or None where there is none or they are too many to weigh this time."""
+    if not items:
+        return None
+    attributes = len(items) * len(items[0])
+    if attributes > _ALWAYS_WEIGHED and (attributes > _EVER_WEIGHED or _random() >= _WEIGHED_SHARE):
+        return None
+    return max(map(item_bytes, items))
 
 
 def _weigh(kind: str, content: Any) -> int:  # noqa: PLR0911 - one line a type
