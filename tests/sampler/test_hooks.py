@@ -200,7 +200,11 @@ print(json.dumps([json.loads(line) for line in b"".join(lines).splitlines()]))
         table = {"TableName": "cases", "KeySchema": [{"AttributeName": "id", "KeyType": "HASH"}]}
         attributes = [{"AttributeName": "id", "AttributeType": "S"}]
         described = {"Table": {**table, "TableStatus": "ACTIVE", "AttributeDefinitions": attributes}}
-        return described if operation == "DescribeTable" else {"Item": item, "Items": [item], "Count": 1}
+        return (
+            described
+            if operation == "DescribeTable"
+            else {"Item": item, "Items": [item], "Count": 1, "ScannedCount": 1}
+        )
 
     dynamodb.answer = answer
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
