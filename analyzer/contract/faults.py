@@ -33,8 +33,6 @@ _MENDS = {
     "greater_than": "write a larger number",
     "greater_than_equal": "write a number that is not negative",
 }
-_ELEMENTS = frozenset({"patterns", "indexes", "entities", "tables", "streams", "allow", "callers", "key"})
-_MOST_ROUNDS = 1000
 
 
 def did_you_mean(word: str, known: Sequence[str]) -> str:
@@ -49,17 +47,18 @@ def validate(document: MapNode, file: str) -> tuple[ContractForm, list[Fault]]:
     """Check a canonical document; what is faulty is told, taken out, and the rest is still read."""
     faults: list[Fault] = []
     taken: set[tuple[int, str]] = set()
-    for _ in range(_MOST_ROUNDS):
+    while True:  # each round takes something out
         try:
             return ContractForm.model_validate(document), faults
         except ValidationError as error:
             details = error.errors(include_url=False)
         told = {(fault.line, fault.field) for fault in faults}
-        found = [_fault(detail, document, file) for detail in details if not _is_aftermath(detail, document, taken)]
-        faults += [fault for fault in found if (fault.line, fault.field) not in told]
-        for detail in reversed(details):
-            _take_out(detail, document, taken)
-    return ContractForm(), faults
+        for detail in details:
+            fault = _fault(detail, document, file)
+            if (fault.line, fault.field) not in told and not _is_aftermath(detail, document, taken):
+                told.add((fault.line, fault.field))
+                faults.append(fault)
+        taken |= _take_out([_place(detail, document) for detail in details])
 
 
 def field_path(location: Sequence[str | int], document: object) -> str:
@@ -79,7 +78,7 @@ def field_path(location: Sequence[str | int], document: object) -> str:
 
 
 def _fault(detail: ErrorDetails, document: MapNode, file: str) -> Fault:
-    location = _steps(detail["loc"], document)
+    location = _steps(detail, document)
     kind = detail["type"]
     field = field_path(location, document)
     line = line_at(document, location)
@@ -110,18 +109,23 @@ def _missing_mend(name: str) -> str:
     return mends.get(name, "add it")
 
 
-def _steps(location: tuple[str | int, ...], document: object) -> tuple[str | int, ...]:
-    """Keep of a location what the document holds: pydantic adds the names of union members, in brackets or not."""
+def _steps(detail: ErrorDetails, document: object) -> tuple[str | int, ...]:
+    """Keep of a location what the document holds, and what it lacks: pydantic adds the names of union members."""
+    location = detail["loc"]
     steps: list[str | int] = []
     node: Any = document
     for position, step in enumerate(location):
-        if isinstance(node, MapNode) and (step in node or position == len(location) - 1):
+        if isinstance(node, MapNode) and (step in node or _is_lacking(detail, position)):
             steps.append(step)
             node = node.get(str(step))
         elif isinstance(node, ListNode) and isinstance(step, int) and step < len(node):
             steps.append(step)
             node = node[step]
     return tuple(steps)
+
+
+def _is_lacking(detail: ErrorDetails, position: int) -> bool:
+    return detail["type"] == "missing" and position == len(detail["loc"]) - 1
 
 
 def _fields_at(location: Sequence[str | int]) -> list[str]:
@@ -142,29 +146,39 @@ def _model_in(annotation: object) -> type[BaseModel] | None:
     return next((found for arg in get_args(annotation) if (found := _model_in(arg)) is not None), None)
 
 
+def _node_at(location: Sequence[str | int], document: MapNode) -> Any:  # noqa: ANN401 (any part of a document)
+    node: Any = document
+    for step in location:
+        node = node[step]
+    return node
+
+
 def _is_aftermath(detail: ErrorDetails, document: MapNode, taken: set[tuple[int, str]]) -> bool:
     """Whether a value is missing only because a faulty one was taken out."""
-    location = _steps(detail["loc"], document)
-    node: Any = document
-    for step in location[:-1]:
-        node = node[step]
-    return detail["type"] == "missing" and (id(node), str(location[-1])) in taken
+    location = _steps(detail, document)
+    return detail["type"] == "missing" and (id(_node_at(location[:-1], document)), str(location[-1])) in taken
 
 
-def _take_out(detail: ErrorDetails, document: MapNode, taken: set[tuple[int, str]]) -> None:
-    """Remove the faulty value, or the element that lacks something, so that the rest can be checked."""
-    location = _steps(detail["loc"], document)
+def _place(detail: ErrorDetails, document: MapNode) -> tuple[MapNode | ListNode, str | int]:
+    """Return where the faulty value stands, or the element of a list that lacks something."""
+    location = _steps(detail, document)
     if detail["type"] == "missing":
-        location = location[:-1]
-        while location and not isinstance(location[-1], int):
-            location = location[:-1]
-    node: Any = document
-    for step in location[:-1]:
-        node = node[step]
-    if not location:
-        document.clear()
-    elif isinstance(node, ListNode):
-        del node[int(location[-1])], node.lines[int(location[-1])]
-    else:
-        node.pop(location[-1], None)
-        taken.add((id(node), str(location[-1])))
+        last = max(position for position, step in enumerate(location) if isinstance(step, int))
+        location = location[: last + 1]
+    return _node_at(location[:-1], document), location[-1]
+
+
+def _take_out(places: Sequence[tuple[MapNode | ListNode, str | int]]) -> set[tuple[int, str]]:
+    """Remove faulty values, so that the rest can be checked; return what was taken out of mappings."""
+    taken = set()
+    positions: dict[int, tuple[ListNode, set[int]]] = {}
+    for node, key in places:
+        if isinstance(node, ListNode):
+            positions.setdefault(id(node), (node, set()))[1].add(int(key))
+        else:
+            node.pop(str(key), None)
+            taken.add((id(node), str(key)))
+    for listed, each in positions.values():
+        for position in sorted(each, reverse=True):
+            del listed[position], listed.lines[position]
+    return taken

@@ -63,7 +63,7 @@ def _operations(value: object) -> object:
 
 
 def _as_list(value: object) -> object:
-    return [value] if isinstance(value, str) else value
+    return [value] if isinstance(value, str | int | float) else value
 
 
 def _as_text(value: object) -> object:
@@ -157,7 +157,7 @@ class CallerForm(_Form):
 class WhereForm(_Form):
     """Where a declaration of a table holds."""
 
-    accounts: Annotated[list[Text], BeforeValidator(_as_list), _OrAlso({"type": "string"})] = []
+    accounts: Annotated[list[Text], BeforeValidator(_as_list), _OrAlso(_SCALAR)] = []
     regions: Names = []
     tags: dict[str, Text] = {}
 

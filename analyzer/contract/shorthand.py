@@ -43,7 +43,7 @@ _NOTHING = frozenset({"", "-", "–", "—", "n/a", "na", "none", "any"})
 _ATTRIBUTE = r"[A-Za-z_][\w.:-]*"
 _OPERATOR = r"(?:=|<=|>=|<|>|(?:begins_with|between)\b)"
 _SPLIT = re.compile(
-    rf"\s*,\s*(?=(?:begins_with\s*\(\s*)?{_ATTRIBUTE}\s*(?:{_OPERATOR}|,|$))"
+    rf"\s*,\s*(?=begins_with\s*\(|{_ATTRIBUTE}\s*{_OPERATOR})|\s*,\s+(?={_ATTRIBUTE}\s*(?:,|$))"
     rf"|\s+and\s+(?=begins_with\s*\(|{_ATTRIBUTE}\s*{_OPERATOR})",
     re.IGNORECASE,
 )

@@ -171,6 +171,7 @@ PATTERN = "tables: [{name: t, partition_key: PK, sort_key: SK, indexes: [{name: 
         ("id: a, operation: Query, key: [[1]]", "write a mapping here"),
         ("id: a, operation: Query, key: {PK: [1]}", "write a text here"),
         ("id: a, operation: Query, index: GIS1", "'GIS1' is no declared index; did you mean GSI1?"),
+        ("id: a, operation: Query, allow: {x: 1}", "write a list here"),
         ("id: a, operation: Query, order: newest", "'newest' is not known here; write ascending or descending"),
         ("id: a, operation: Query, page_size: many", "write a whole number"),
         ("id: a, operation: Query, page_size: -1", "write a number that is not negative"),
@@ -221,6 +222,7 @@ def test_a_projection_is_a_word_or_attributes(read: Callable[..., Reading]) -> N
         ("a", "b"),
     ]
     assert "is no projection" in str(read(text % "most").faults[0])
+    assert len(read(text % "{a: 1}").faults) == 1
 
 
 @pytest.mark.parametrize(
@@ -233,6 +235,12 @@ def test_a_filter_may_be_said_in_a_word(
     limit = pattern(read(PATTERN % f"id: a, operation: Query, filter: {filter_text}")).filter
     assert limit is not None
     assert (limit.allowed, limit.text) == (allowed, told)
+
+
+def test_a_name_that_is_known_nowhere_near_lists_what_is(faults: Callable[..., list[str]]) -> None:
+    told = faults("callers: {web: {servces: x, zzz: 1}}")
+    assert told[0].endswith("did you mean services?")
+    assert told[1].endswith("one of services, roles, user_agents")
 
 
 def test_a_bare_rate_is_the_p95(read: Callable[..., Reading]) -> None:
@@ -316,3 +324,9 @@ def test_one_table_in_two_files_is_a_fault_unless_where_tells_them_apart(tmp_pat
     with pytest.raises(ContractError, match="table 't' is declared already, at ") as error:
         load_contract(tmp_path)
     assert len(error.value.faults) == 1
+
+
+def test_faults_of_one_element_never_touch_its_neighbour(read: Callable[..., Reading]) -> None:
+    reading = read(PATTERN % "rate: often}, {id: b, operation: get, rate: 5}, {operation: 1, id: other")
+    assert [(p.id, p.rate.p95) for p in reading.contract.tables[0].patterns] == [("b", 5)]
+    assert len(reading.faults) == 5
