@@ -105,7 +105,9 @@ def compare(contract: Contract, tables: Sequence[Described]) -> tuple[Remark, ..
 
 
 def _remark(severity: str, table: TableDeclaration, line: int | None, field: str, message: str, mend: str) -> Remark:
-    return Remark(RULE, severity, table.file, line, table.name, field, message, mend)
+    index = table.index(field)
+    file = table.file if index is None else index.file
+    return Remark(RULE, severity, file, line, table.name, field, message, mend)
 
 
 def _differences(declared: TableDeclaration, table: Described) -> Iterator[Remark]:

@@ -5,139 +5,47 @@ What is loaded is turned into the frozen values of `contract.model`; nothing out
 
 from __future__ import annotations
 
-import re
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema, field_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator
 
-from analyzer.contract.quantities import parse_bytes, parse_multiple, parse_rate, parse_seconds, parse_share
-from analyzer.requests.templates import Template
+from analyzer.contract.fields import (
+    SCALAR,
+    Bytes,
+    Consistency,
+    Identity,
+    KeyForms,
+    Multiple,
+    Names,
+    Operations,
+    OrAlso,
+    Projection,
+    Rate,
+    Seconds,
+    Share,
+    TemplateText,
+    Text,
+    Texts,
+    Whole,
+    read_filter,
+    read_rate,
+    words,
+)
 
 __all__ = [
     "ASSUMED",
-    "OPERATIONS",
     "ContractForm",
     "EntityForm",
     "IndexForm",
     "PatternForm",
     "TableForm",
     "json_schema",
-    "operation_named",
 ]
 
-OPERATIONS = (
-    "GetItem",
-    "Query",
-    "Scan",
-    "PutItem",
-    "UpdateItem",
-    "DeleteItem",
-    "BatchGetItem",
-    "BatchWriteItem",
-    "TransactGetItems",
-    "TransactWriteItems",
-    "ExecuteStatement",
-    "BatchExecuteStatement",
-    "ExecuteTransaction",
-    "SearchVectors",
-)
-_BY_SHORT_NAME = {re.sub("Items?$", "", name).lower(): name for name in OPERATIONS}
 ASSUMED = "(assumed)"
 """Marks a table or index whose key attributes nobody named; no file of the user's has a field of that name."""
 
 _RESERVED_IDS = frozenset({"undeclared", "ambiguous", "unparsed", "other"})
-
-
-def operation_named(text: str) -> str | None:
-    """Return DynamoDB's name of an operation, however it is written: `get`, `batch_get`, `Batch Get Item`."""
-    return _BY_SHORT_NAME.get(re.sub("items?$", "", re.sub(r"[\s_-]", "", text.lower())))
-
-
-def _operations(value: object) -> object:
-    names = value if isinstance(value, list) else [value]
-    found = [operation_named(str(name)) for name in names]
-    unknown = [str(name) for name, known in zip(names, found, strict=True) if known is None]
-    if unknown:
-        raise ValueError(f"{unknown[0]!r} is no DynamoDB operation; one of {', '.join(OPERATIONS)}")
-    return found
-
-
-def _as_list(value: object) -> object:
-    return [value] if isinstance(value, str | int | float) else value
-
-
-def _as_text(value: object) -> object:
-    return str(value) if isinstance(value, int | float) and not isinstance(value, bool) else value
-
-
-def _template(text: str) -> str:
-    Template.parse(text)
-    return text
-
-
-def _words(*words: str) -> BeforeValidator:
-    """Accept a word in any case, with spaces, dashes or underscores."""
-    known = {re.sub(r"[\s_-]", "", word): word for word in words}
-
-    def find(value: object) -> object:
-        return known.get(re.sub(r"[\s_-]", "", str(value).lower()), value)
-
-    return BeforeValidator(find)
-
-
-def _as_maps(value: object) -> object:
-    return [value] if isinstance(value, dict) else value
-
-
-def _projection(value: object) -> object:
-    if isinstance(value, str):
-        word = re.sub(r"[\s_-]", "", value.lower())
-        if word not in ("keysonly", "all"):
-            raise ValueError(f"{value!r} is no projection; keys_only, all, or a list of attributes")
-        return "keys_only" if word == "keysonly" else "all"
-    return value
-
-
-def _filter(value: object) -> object:
-    if value is False or (isinstance(value, str) and value.strip().lower() in ("none", "no", "")):
-        return {"allowed": False}
-    if value is True or isinstance(value, str):
-        return {"text": None if value is True else value}
-    return value
-
-
-def _rate(value: object) -> object:
-    return value if isinstance(value, dict) or value is None else {"p95": value}
-
-
-class _OrAlso:
-    """Let the JSON Schema take a short form as well, which a validator turns into the long one."""
-
-    def __init__(self, *forms: dict[str, Any]) -> None:
-        self._forms = forms
-
-    def __get_pydantic_json_schema__(self, core: Any, handler: Any) -> dict[str, Any]:  # noqa: ANN401 (pydantic's)
-        return {"anyOf": [handler(core), *self._forms]}
-
-
-def _quantity(parse: Any, example: str) -> tuple[BeforeValidator, WithJsonSchema]:  # noqa: ANN401 (any parser)
-    return BeforeValidator(parse), WithJsonSchema({"type": ["string", "number"], "examples": [example]})
-
-
-Seconds = Annotated[float, *_quantity(parse_seconds, "5s")]
-Share = Annotated[float, *_quantity(parse_share, "10%")]
-Bytes = Annotated[int, *_quantity(parse_bytes, "2000")]
-Multiple = Annotated[float, *_quantity(parse_multiple, "10x")]
-Rate = Annotated[float, *_quantity(parse_rate, "100/s")]
-_SCALAR = {"type": ["string", "number"]}
-Text = Annotated[str, BeforeValidator(_as_text), WithJsonSchema(_SCALAR)]
-TemplateText = Annotated[
-    str, BeforeValidator(_as_text), AfterValidator(_template), WithJsonSchema(_SCALAR | {"examples": ["CASE#<caseId>"]})
-]
-Names = Annotated[list[str], BeforeValidator(_as_list), _OrAlso({"type": "string"})]
-Whole = Annotated[int, Field(ge=0)]
-KeyForm = dict[str, TemplateText]
-_KEY_SCHEMA = {"type": "object", "additionalProperties": _SCALAR}
 
 
 class _Form(BaseModel):
@@ -157,7 +65,7 @@ class CallerForm(_Form):
 class WhereForm(_Form):
     """Where a declaration of a table holds."""
 
-    accounts: Annotated[list[Text], BeforeValidator(_as_list), _OrAlso(_SCALAR)] = []
+    accounts: Texts = []
     regions: Names = []
     tags: dict[str, Text] = {}
 
@@ -166,7 +74,7 @@ class ReplicasForm(_Form):
     """Regions that write, and how replicas agree."""
 
     write_regions: Text | list[str] | None = None
-    consistency: Annotated[Literal["eventual", "strong"] | None, _words("eventual", "strong")] = None
+    consistency: Consistency | None = None
 
 
 class StreamForm(_Form):
@@ -194,14 +102,10 @@ class IndexForm(_Form):
     assumed: Annotated[bool, Field(alias=ASSUMED)] = False
 
     name: str
-    kind: Annotated[Literal["gsi", "lsi", "vector"], _words("gsi", "lsi", "vector")] = "gsi"
+    kind: Annotated[Literal["gsi", "lsi", "vector"], words("gsi", "lsi", "vector")] = "gsi"
     partition_key: Names = []
     sort_key: Names = []
-    projection: Annotated[
-        Literal["keys_only", "all"] | list[str] | None,
-        BeforeValidator(_projection),
-        WithJsonSchema({"anyOf": [{"enum": ["keys_only", "all"]}, {"type": "array", "items": {"type": "string"}}]}),
-    ] = None
+    projection: Projection | None = None
     sparse: bool | None = None
     staleness_tolerance: Seconds | None = None
     expected_write_amplification: Annotated[float, Field(ge=0)] | None = None
@@ -260,33 +164,29 @@ class AllowForm(_Form):
 class PatternForm(_Form):
     """One declared access pattern."""
 
-    id: Annotated[str, BeforeValidator(_as_text), Field(min_length=1)]
+    id: Identity
     title: Text | None = None
     entity: Text | None = None
-    operation: Annotated[
-        list[str],
-        BeforeValidator(_operations),
-        WithJsonSchema({"anyOf": [{"enum": [*OPERATIONS]}, {"type": "array", "items": {"enum": [*OPERATIONS]}}]}),
-    ]
+    operation: Operations
     index: str | None = None
-    key: Annotated[list[KeyForm], BeforeValidator(_as_maps), _OrAlso(_KEY_SCHEMA)] = []
-    order: Annotated[Literal["ascending", "descending"] | None, _words("ascending", "descending")] = None
+    key: KeyForms = []
+    order: Annotated[Literal["ascending", "descending"] | None, words("ascending", "descending")] = None
     page_size: Whole | None = None
     returns_all: bool | None = None
-    consistency: Annotated[Literal["eventual", "strong"] | None, _words("eventual", "strong")] = None
+    consistency: Consistency | None = None
     freshness: Seconds | None = None
-    filter: Annotated[FilterForm | None, BeforeValidator(_filter), _OrAlso({"type": ["string", "boolean"]})] = None
+    filter: Annotated[FilterForm | None, BeforeValidator(read_filter), OrAlso({"type": ["string", "boolean"]})] = None
     items_per_key: Annotated[float, Field(ge=0)] | None = None
     item_bytes: Bytes | None = None
-    rate: Annotated[RateForm | None, BeforeValidator(_rate), _OrAlso(_SCALAR)] = None
-    frequency: Annotated[Literal["high", "medium", "low"] | None, _words("high", "medium", "low")] = None
+    rate: Annotated[RateForm | None, BeforeValidator(read_rate), OrAlso(SCALAR)] = None
+    frequency: Annotated[Literal["high", "medium", "low"] | None, words("high", "medium", "low")] = None
     per_key: PerKeyForm | None = None
     surge: dict[str, Multiple] = {}
     condition: Annotated[
         Literal["none", "required", "create-only", "version"] | None,
-        _words("none", "required", "create-only", "version"),
+        words("none", "required", "create-only", "version"),
     ] = None
-    idempotency: Annotated[Literal["natural", "token", "record"] | None, _words("natural", "token", "record")] = None
+    idempotency: Annotated[Literal["natural", "token", "record"] | None, words("natural", "token", "record")] = None
     transaction: TransactionForm | None = None
     slo: SloForm | None = None
     callers: Names = []
@@ -315,7 +215,7 @@ class TableForm(_Form):
     sort_key: Names = []
     owner: Text | None = None
     ttl_attribute: str | None = None
-    ttl_purpose: Annotated[Literal["cleanup", "session"] | None, _words("cleanup", "session")] = None
+    ttl_purpose: Annotated[Literal["cleanup", "session"] | None, words("cleanup", "session")] = None
     source_of_truth: bool | None = None
     rebuild: Text | None = None
     replicas: ReplicasForm | None = None

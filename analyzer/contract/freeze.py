@@ -65,8 +65,8 @@ def _table(form: TableForm, node: MapNode, file: str) -> TableDeclaration:
         streams=tuple(StreamConsumer(s.consumer, s.purpose, s.idempotent, s.max_age) for s in form.streams),
         types=dict(form.types),
         entities=tuple(_entity(e, line_at(node, ("entities", i))) for i, e in enumerate(form.entities)),
-        indexes=tuple(_index(x, line_at(node, ("indexes", i))) for i, x in enumerate(form.indexes)),
-        patterns=tuple(_pattern(p, line_at(node, ("patterns", i))) for i, p in enumerate(form.patterns)),
+        indexes=tuple(_index(x, file, line_at(node, ("indexes", i))) for i, x in enumerate(form.indexes)),
+        patterns=tuple(_pattern(p, file, line_at(node, ("patterns", i))) for i, p in enumerate(form.patterns)),
         keys_assumed=form.assumed,
         file=file,
         line=node.line,
@@ -88,7 +88,7 @@ def _entity(form: EntityForm, line: int | None) -> EntityDeclaration:
     return EntityDeclaration(form.name, _key(form.__pydantic_extra__ or {}), form.item_bytes, line)
 
 
-def _index(form: IndexForm, line: int | None) -> IndexDeclaration:
+def _index(form: IndexForm, file: str, line: int | None) -> IndexDeclaration:
     return IndexDeclaration(
         name=form.name,
         kind=form.kind,
@@ -103,11 +103,12 @@ def _index(form: IndexForm, line: int | None) -> IndexDeclaration:
         owner=form.owner,
         types=dict(form.types),
         keys_assumed=form.assumed,
+        file=file,
         line=line,
     )
 
 
-def _pattern(form: PatternForm, line: int | None) -> PatternDeclaration:
+def _pattern(form: PatternForm, file: str, line: int | None) -> PatternDeclaration:
     limit, rate, per_key, transaction, slo = form.filter, form.rate, form.per_key, form.transaction, form.slo
     return PatternDeclaration(
         id=form.id,
@@ -141,6 +142,7 @@ def _pattern(form: PatternForm, line: int | None) -> PatternDeclaration:
         ends=form.ends,
         schedule=form.schedule,
         max_units_per_second=form.max_units_per_second,
+        file=file,
         line=line,
     )
 

@@ -40,7 +40,7 @@ def lint(contract: Contract, limits: Limits | None = None) -> tuple[Remark, ...]
         scope = Scope(table, contract, limits or Limits())
         for rule in RULES:
             remarks += [
-                Remark(rule_name(rule), o.severity, table.file, o.line, table.name, o.field, o.message, o.mend)
+                Remark(rule_name(rule), o.severity, o.file, o.line, table.name, o.field, o.message, o.mend)
                 for o in rule(scope)
             ]
     return tuple(sorted(remarks, key=lambda r: (r.file, r.line or 0, r.severity, r.rule, r.field)))

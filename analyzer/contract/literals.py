@@ -10,7 +10,7 @@ from analyzer.requests.lexicon import TableKeys
 from analyzer.requests.tokens import is_placeholder, is_token, key_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
     from analyzer.model.request import RequestRecord
 
@@ -75,11 +75,3 @@ def _texts(record: RequestRecord) -> Iterator[tuple[str, str, str]]:
         text = key_text(value)
         if record.table is not None and text is not None:
             yield record.table, attribute, text
-
-
-def learn(records: Iterable[RequestRecord]) -> tuple[TableKeys, ...]:
-    """Return the literals of all tables that records touch."""
-    literals = Literals()
-    for record in records:
-        literals.add(record)
-    return literals.tables()

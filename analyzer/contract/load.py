@@ -12,8 +12,9 @@ from analyzer.contract.faults import validate
 from analyzer.contract.freeze import freeze
 from analyzer.contract.mapping import read_mapping
 from analyzer.contract.markdown import is_markdown, read_markdown
-from analyzer.contract.model import CallerNames, Contract, TableDeclaration
+from analyzer.contract.model import Contract
 from analyzer.contract.shorthand import canonical, is_contract_like
+from analyzer.contract.union import Part, unite
 from analyzer.errors import ContractError, Fault
 
 if TYPE_CHECKING:
@@ -38,14 +39,6 @@ class Reading(Struct, frozen=True):
     ignored: tuple[str, ...] = ()
 
 
-class _Part(Struct, frozen=True):
-    """One file's share."""
-
-    tables: tuple[TableDeclaration, ...] = ()
-    callers: tuple[CallerNames, ...] = ()
-    faults: tuple[Fault, ...] = ()
-
-
 def load_contract(paths: Iterable[Path | str] | Path | str) -> Contract:
     """Load files, or all contract files of folders, as one contract; raises ContractError with every fault."""
     reading = read_contract(paths)
@@ -57,7 +50,7 @@ def load_contract(paths: Iterable[Path | str] | Path | str) -> Contract:
 def read_contract(paths: Iterable[Path | str] | Path | str) -> Reading:
     """Read like `load_contract`, but return the faults, with all that can be read beside them."""
     listed = [Path(paths)] if isinstance(paths, Path | str) else [Path(path) for path in paths]
-    parts: list[_Part] = []
+    parts: list[Part] = []
     files: list[str] = []
     ignored: list[str] = []
     for path in listed:
@@ -66,13 +59,13 @@ def read_contract(paths: Iterable[Path | str] | Path | str) -> Reading:
             (ignored if part is None else files).append(str(file))
             if part is not None:
                 parts.append(part)
-    contract, faults = _unite(parts)
+    contract, faults = unite(parts)
     return Reading(contract, faults, tuple(files), tuple(ignored))
 
 
 def contract_from(document: object, name: str = "contract") -> Contract:
     """Build a contract from a decoded structure, such as a recording's line; raises ContractError."""
-    contract, faults = _unite([_from_document(to_node(document), name)])
+    contract, faults = unite([_from_document(to_node(document), name)])
     if faults:
         raise ContractError(faults)
     return contract
@@ -80,7 +73,7 @@ def contract_from(document: object, name: str = "contract") -> Contract:
 
 def read_text(text: str, file: str) -> Reading:
     """Read a contract from a text; the suffix of `file` tells what it is, else the text itself."""
-    contract, faults = _unite([_from_text(text, file)])
+    contract, faults = unite([_from_text(text, file)])
     return Reading(contract, faults, (file,))
 
 
@@ -93,7 +86,7 @@ def _files(folder: Path) -> Iterator[Path]:
             yield path
 
 
-def _read_file(path: Path, *, is_searched: bool) -> _Part | None:
+def _read_file(path: Path, *, is_searched: bool) -> Part | None:
     """Read one file; one that was only found in a folder, and declares nothing, is None."""
     file = str(path)
     try:
@@ -102,12 +95,12 @@ def _read_file(path: Path, *, is_searched: bool) -> _Part | None:
             if is_searched:
                 return None
             fault = Fault(file, None, "", f"it is {size:,} bytes long", "a contract is a file of at most 10 MB")
-            return _Part(faults=(fault,))
+            return Part(faults=(fault,))
         text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
         fault = Fault(file, None, "", f"it cannot be read: {reason}", "give a readable text file in UTF-8")
-        return _Part(faults=(fault,))
+        return Part(faults=(fault,))
     if is_searched and not _declares(text, path):
         return None
     return _from_text(text, file)
@@ -128,49 +121,30 @@ def _declares(text: str, path: Path) -> bool:
     return document is not None and (is_named or is_contract_like(document))
 
 
-def _from_text(text: str, file: str) -> _Part:
+def _from_text(text: str, file: str) -> Part:
     suffix = Path(file).suffix.lower()
     if suffix in _MARKDOWN or (suffix not in _YAML | {".json"} and is_markdown(text)):
         document, faults = read_markdown(text, file)
         part = _judge(document, file)
-        return _Part(part.tables, part.callers, (*faults, *part.faults))
+        return Part(part.tables, part.callers, (*faults, *part.faults))
     try:
         return _from_document(parse_document(text, file, is_json=suffix == ".json"), file)
     except ContractError as error:
-        return _Part(faults=error.faults)
+        return Part(faults=error.faults)
 
 
-def _from_document(document: Any, file: str) -> _Part:  # noqa: ANN401 (a document is what its author wrote)
+def _from_document(document: Any, file: str) -> Part:  # noqa: ANN401 (a document is what its author wrote)
     if isinstance(document, MapNode) and "access_pattern_mapping" in document:
         document = read_mapping(document)
     else:
         document = canonical(document)
     if not isinstance(document, MapNode):
         mend = "write `tables:`, or a list of patterns"
-        return _Part(faults=(Fault(file, 1, "", "a contract is a mapping, and this is none", mend),))
+        return Part(faults=(Fault(file, 1, "", "a contract is a mapping, and this is none", mend),))
     return _judge(document, file)
 
 
-def _judge(document: MapNode, file: str) -> _Part:
+def _judge(document: MapNode, file: str) -> Part:
     form, faults = validate(document, file)
     tables, callers, more = freeze(form, document, file)
-    return _Part(tables, callers, tuple(sorted((*faults, *more), key=lambda fault: (fault.line or 0, fault.field))))
-
-
-def _unite(parts: list[_Part]) -> tuple[Contract, tuple[Fault, ...]]:
-    """Join the files; one table, or caller, that two of them declare is a fault."""
-    faults = [fault for part in parts for fault in part.faults]
-    tables: dict[tuple[object, ...], TableDeclaration] = {}
-    callers: dict[str, CallerNames] = {}
-    for part in parts:
-        for table in part.tables:
-            where = table.where
-            key = (table.name, where.accounts, where.regions, tuple(sorted(where.tags.items())))
-            first = tables.setdefault(key, table)
-            if first is not table:
-                message = f"table {table.name!r} is declared already, at {first.file}:{first.line}"
-                mend = "put its patterns together, or tell the two apart by `where`"
-                faults.append(Fault(table.file, table.line, f"tables.{table.name}", message, mend))
-        for caller in part.callers:
-            callers.setdefault(caller.name, caller)
-    return Contract(tuple(tables.values()), tuple(callers.values())), tuple(faults)
+    return Part(tables, callers, tuple(sorted((*faults, *more), key=lambda fault: (fault.line or 0, fault.field))))

@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from analyzer.contract.conditions import parse_key_condition
 from analyzer.contract.document import ListNode, MapNode
-from analyzer.contract.form import ASSUMED, operation_named
+from analyzer.contract.fields import operation_named
+from analyzer.contract.form import ASSUMED
 from analyzer.contract.quantities import parse_rate
-from analyzer.contract.shorthand import infer_keys, parse_key_condition, slug
+from analyzer.contract.shorthand import infer_keys, slug
 from analyzer.errors import Fault
 
 if TYPE_CHECKING:

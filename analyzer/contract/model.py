@@ -150,6 +150,7 @@ class IndexDeclaration(Struct, frozen=True, kw_only=True):
     owner: str | None = None
     types: dict[str, str] = {}
     keys_assumed: bool = False
+    file: str = ""
     line: int | None = None
 
 
@@ -187,6 +188,7 @@ class PatternDeclaration(Struct, frozen=True, kw_only=True):
     ends: str | None = None
     schedule: str | None = None
     max_units_per_second: float | None = None
+    file: str = ""
     line: int | None = None
 
     @property

@@ -39,6 +39,7 @@ class Objection(Struct, frozen=True):
 
     severity: str
     field: str
+    file: str
     line: int | None
     message: str
     mend: str
@@ -46,14 +47,15 @@ class Objection(Struct, frozen=True):
 
 def of_pattern(severity: str, pattern: PatternDeclaration, message: str, mend: str) -> Objection:
     """Object to a pattern."""
-    return Objection(severity, pattern.id, pattern.line, message, mend)
+    return Objection(severity, pattern.id, pattern.file, pattern.line, message, mend)
 
 
 def of_index(severity: str, index: IndexDeclaration, message: str, mend: str) -> Objection:
     """Object to an index."""
-    return Objection(severity, index.name, index.line, message, mend)
+    return Objection(severity, index.name, index.file, index.line, message, mend)
 
 
 def of_table(severity: str, table: TableDeclaration, message: str, mend: str) -> Objection:
     """Object to a table."""
-    return Objection(severity, "the table" if table.name == UNNAMED else table.name, table.line, message, mend)
+    name = "the table" if table.name == UNNAMED else table.name
+    return Objection(severity, name, table.file, table.line, message, mend)

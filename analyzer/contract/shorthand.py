@@ -9,10 +9,11 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from analyzer.contract.conditions import equality, parse_key_condition
 from analyzer.contract.document import ListNode, MapNode
 from analyzer.contract.form import ASSUMED
 
-__all__ = ["canonical", "infer_keys", "is_contract_like", "parse_key_condition", "slug"]
+__all__ = ["canonical", "infer_keys", "is_contract_like", "slug"]
 
 _TOP = frozenset({"version", "callers", "tables"})
 _ROW_LISTS = ("patterns", "access_patterns", "accessPatterns")
@@ -29,6 +30,7 @@ _PATTERN_NAMES = {
     "query_type": "operation",
     "queryType": "operation",
     "operations": "operation",
+    "op": "operation",
     "pattern_id": "id",
     "pattern": "id",
     "description": "title",
@@ -38,53 +40,12 @@ _PATTERN_NAMES = {
     "access_frequency": "frequency",
 }
 _NO_INDEX = frozenset({"", "none", "base", "base table", "table", "main", "main table", "primary", "primary key", "-"})
-_NOTHING = frozenset({"", "-", "–", "—", "n/a", "na", "none", "any"})
-
-_ATTRIBUTE = r"[A-Za-z_][\w.:-]*"
-_OPERATOR = r"(?:=|<=|>=|<|>|(?:begins_with|between)\b)"
-_SPLIT = re.compile(
-    rf"\s*,\s*(?=begins_with\s*\(|{_ATTRIBUTE}\s*{_OPERATOR})|\s*,\s+(?={_ATTRIBUTE}\s*(?:,|$))"
-    rf"|\s+and\s+(?=begins_with\s*\(|{_ATTRIBUTE}\s*{_OPERATOR})",
-    re.IGNORECASE,
-)
-_CALL = re.compile(rf"begins_with\s*\(\s*({_ATTRIBUTE})\s*,\s*(.*?)\s*\)", re.IGNORECASE | re.DOTALL)
-_CONDITION = re.compile(rf"({_ATTRIBUTE})\s*({_OPERATOR})\s*(.+)", re.IGNORECASE | re.DOTALL)
 _KEY_NAME = re.compile(r"(?:(?:g|l)si_?\d*_?)?[ps]k", re.IGNORECASE)
 
 
 def slug(text: str) -> str:
     """Make an id of a title: lower case, words joined by dashes."""
     return re.sub(r"[^a-z0-9]+", "-", re.sub(r"'s?\b", "", text.lower())).strip("-")
-
-
-def parse_key_condition(text: str) -> tuple[list[tuple[str, str]], bool]:
-    """Read `PK=USER#<id>, SK begins_with ORDER#` as (attribute, template) pairs, and whether it begins with "sparse".
-
-    Raises ValueError where a part is no condition on one attribute.
-    """
-    text = text.replace("`", "").strip()
-    is_sparse = re.match(r"sparse\b\s*", text, re.IGNORECASE)
-    text = text[is_sparse.end() :] if is_sparse else text
-    parts = [] if text.lower() in _NOTHING else _SPLIT.split(text)
-    return [_condition(part.strip()) for part in parts], is_sparse is not None
-
-
-def _condition(text: str) -> tuple[str, str]:
-    call = _CALL.fullmatch(text)
-    if call:
-        return call[1], f"begins_with {_unquoted(call[2])}"
-    found = _CONDITION.fullmatch(text)
-    if found is None:
-        if re.fullmatch(_ATTRIBUTE, text):
-            return text, f"<{text}>"
-        raise ValueError(f"{text!r} is no condition on a key attribute; write PK=USER#<id> or SK begins_with ORDER#")
-    operator = found[2].lower()
-    value = _unquoted(found[3].strip())
-    return found[1], value if operator == "=" else f"{operator} {value}"
-
-
-def _unquoted(text: str) -> str:
-    return text[1:-1] if len(text) > 1 and text[0] == text[-1] and text[0] in "\"'" else text
 
 
 def is_contract_like(document: object) -> bool:
@@ -282,10 +243,10 @@ def _take_attribute(key: MapNode, short: str, *, is_short: bool) -> None:
     if value is None:
         del key[short]
         return
-    found = _CONDITION.fullmatch(value) if is_short and isinstance(value, str) else None
-    if found and found[2] == "=" and _KEY_NAME.fullmatch(found[1]):
-        key.take(short, key, found[1])
-        key[found[1]] = found[3]
+    told = equality(value) if is_short and isinstance(value, str) else None
+    if told is not None and _KEY_NAME.fullmatch(told[0]):
+        key.take(short, key, told[0])
+        key[told[0]] = told[1]
 
 
 def _name_roles(key: object, place: MapNode) -> None:

@@ -20,6 +20,7 @@ _HEADER = """\
 """
 _FLOW = frozenset({"key", "rate", "filter"})
 _WIDTH = 110
+_INDENT = 4
 
 
 def write_contract(draft: Draft) -> str:
@@ -28,7 +29,9 @@ def write_contract(draft: Draft) -> str:
     for table in document["tables"]:
         name = table["name"]
         _note(table, "partition_key", draft.notes.get(f"{name}.key"))
-        _note(table, "patterns", draft.notes.get(f"{name}.patterns"))
+        left_out = draft.notes.get(f"{name}.patterns")
+        if left_out is not None:
+            table.yaml_set_comment_before_after_key("patterns", before=left_out, indent=_INDENT)
         for index in table.get("indexes", ()):
             _note(index, "partition_key", draft.notes.get(f"{name}.{index['name']}"))
         for pattern in table["patterns"]:

@@ -7,7 +7,8 @@ import jsonschema  # type: ignore[import-untyped]
 import pytest
 from ruamel.yaml import YAML
 
-from analyzer.contract.form import OPERATIONS, json_schema, operation_named
+from analyzer.contract.fields import OPERATIONS, operation_named
+from analyzer.contract.form import json_schema
 
 PUBLISHED = Path(__file__).parents[2] / "docs" / "reference" / "contract.schema.json"
 DOCUMENT = """\
@@ -27,7 +28,9 @@ tables:
 
 
 def test_the_published_schema_is_current() -> None:
-    assert json.loads(PUBLISHED.read_text()) == json_schema(), "run: dynascope check --schema > docs/reference/contract.schema.json"
+    assert json.loads(PUBLISHED.read_text()) == json_schema(), (
+        "run: dynascope check --schema > docs/reference/contract.schema.json"
+    )
 
 
 def test_the_schema_takes_what_the_loader_takes_and_no_typo() -> None:

@@ -221,7 +221,9 @@ def test_requests_that_can_be_told_apart_are_no_ambiguity(
     assert not {"ambiguous-templates", "same-request"} & set(found)
 
 
-@pytest.mark.parametrize("pattern", [LIST, DECLARED_SCAN, ACTIVE | {"key": []}, GET | {"key": [{"PK": "a"}, {"PK": "b"}]}])
+@pytest.mark.parametrize(
+    "pattern", [LIST, DECLARED_SCAN, ACTIVE | {"key": []}, GET | {"key": [{"PK": "a"}, {"PK": "b"}]}]
+)
 def test_one_request_declared_twice_warns(rules: Callable[..., dict[str, str]], pattern: dict[str, object]) -> None:
     assert rules(pattern | {"id": "one"}, pattern | {"id": "two"}).get("same-request") == "warn"
 
@@ -232,7 +234,11 @@ HOT = {"rate": {"p95": 100, "peak": 6000}, "per_key": {"top_share": "70%"}}
 @pytest.mark.parametrize(
     ("change", "severity", "told"),
     [
-        ({"consistency": "strong"}, "fail", "at peak heat is 1.4: will throttle (6,000 requests a second × 0.7 × 1 units"),
+        (
+            {"consistency": "strong"},
+            "fail",
+            "at peak heat is 1.4: will throttle (6,000 requests a second × 0.7 × 1 units",
+        ),
         ({}, "warn", "at peak heat is 0.70: little headroom"),
         ({"surge": {"incident": "2x"}}, "warn", "in a surge heat is 1.4: would throttle"),
         ({"rate": {"peak": 10}, "surge": {"incident": "2x"}}, None, ""),
@@ -245,10 +251,18 @@ HOT = {"rate": {"p95": 100, "peak": 6000}, "per_key": {"top_share": "70%"}}
         ({"operation": "PutItem"}, "fail", "against 1,000 write units a second on one key CASE#<id> of cases"),
         ({"operation": "Query", "page_size": 100, "item_bytes": 400}, "fail", "× 5 units"),
         ({"operation": "Query", "page_size": 100, "items_per_key": 10, "item_bytes": 4096}, "fail", "× 5 units"),
-        ({"operation": "Query", "page_size": 1, "items_per_key": 10, "item_bytes": 4096, "returns_all": True}, "fail", "5"),
+        (
+            {"operation": "Query", "page_size": 1, "items_per_key": 10, "item_bytes": 4096, "returns_all": True},
+            "fail",
+            "5",
+        ),
         ({"operation": "Query", "page_size": 100_000, "item_bytes": 4096}, "fail", "× 128 units"),
         ({"key": {"PK": "CONFIG", "SK": "META"}, "per_key": {}, "consistency": "strong"}, "fail", "heat is 2.0"),
-        ({"per_key": {"write_rate": 1000}, "rate": None, "frequency": "high", "operation": "UpdateItem"}, "fail", "1.0"),
+        (
+            {"per_key": {"write_rate": 1000}, "rate": None, "frequency": "high", "operation": "UpdateItem"},
+            "fail",
+            "1.0",
+        ),
     ],
 )
 def test_declared_peak_times_top_share_is_held_against_the_ceiling(

@@ -15,7 +15,10 @@ if TYPE_CHECKING:
 HEAD = (
     "| pattern | entity | key condition | read/write | est. freq | served by |\n| --- | --- | --- | --- | --- | --- |\n"
 )
-ORDERS = "| Get a user's orders, newest first | Order | PK=USER#<id>, SK begins_with ORDER# | read | high | base table Query |\n"
+ORDERS = (
+    "| Get a user's orders, newest first | Order | PK=USER#<id>, SK begins_with ORDER# | read | high "
+    "| base table Query |\n"
+)
 OPEN = "| List open orders | Order | sparse GSI2PK=OPEN | read | low | GSI2 (sparse) Query |\n"
 
 

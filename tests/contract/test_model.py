@@ -13,7 +13,9 @@ def table(name: str, **rest: object) -> dict[str, object]:
 
 CONTRACT = contract_from(
     {
-        "callers": {"web": {"services": ["dash*"], "roles": "arn:aws:iam::*:role/dash-*", "user_agents": ["*exec-env/x*"]}},
+        "callers": {
+            "web": {"services": ["dash*"], "roles": "arn:aws:iam::*:role/dash-*", "user_agents": ["*exec-env/x*"]}
+        },
         "tables": [
             table("*"),
             table("*-cases", owner="glob"),
@@ -37,7 +39,9 @@ CONTRACT = contract_from(
         (Target(None, None, "anything"), None),
     ],
 )
-def test_a_target_falls_under_its_exact_name_then_a_glob_then_the_unnamed_table(target: Target, owner: str | None) -> None:
+def test_a_target_falls_under_its_exact_name_then_a_glob_then_the_unnamed_table(
+    target: Target, owner: str | None
+) -> None:
     found = CONTRACT.table(target)
     assert found is not None
     assert found.owner == owner
@@ -79,7 +83,11 @@ FULL = contract_from(
                     {"id": "put", "operation": "PutItem", "key": {"PK": "CASE#<id>", "SK": "NOTE#<n>"}},
                 ],
             ),
-            table("cases", where={"regions": ["eu-*"]}, patterns=[{"id": "x", "operation": "GetItem", "key": {"PK": "X#<id>"}}]),
+            table(
+                "cases",
+                where={"regions": ["eu-*"]},
+                patterns=[{"id": "x", "operation": "GetItem", "key": {"PK": "X#<id>"}}],
+            ),
         ]
     }
 )

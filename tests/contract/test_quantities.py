@@ -40,7 +40,9 @@ def test_a_multiple_is_read(text: object, multiple: float) -> None:
     assert parse_multiple(text) == multiple
 
 
-@pytest.mark.parametrize(("text", "rate"), [(100, 100), ("100/s", 100), ("1,200/min", 20), ("50 rps", 50), ("3600/h", 1)])
+@pytest.mark.parametrize(
+    ("text", "rate"), [(100, 100), ("100/s", 100), ("1,200/min", 20), ("50 rps", 50), ("3600/h", 1)]
+)
 def test_a_rate_is_read_in_requests_a_second(text: object, rate: float) -> None:
     assert parse_rate(text) == pytest.approx(rate)
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from analyzer.contract.document import parse_document
-from analyzer.contract.shorthand import is_contract_like, parse_key_condition, slug
+from analyzer.contract.shorthand import is_contract_like, slug
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -104,7 +104,10 @@ def test_the_base_table_may_be_named_in_words(read: Callable[..., Reading], word
 
 
 def test_rows_may_name_their_table(read: Callable[..., Reading]) -> None:
-    text = "owner: me\npatterns: [{table: a, id: x, pk: p, query_type: get}, {table_name: b, id: y, pk: p, query_type: get}]"
+    text = (
+        "owner: me\npatterns: [{table: a, id: x, pk: p, query_type: get}, "
+        "{table_name: b, id: y, pk: p, query_type: get}]"
+    )
     found = tables(read(text))
     assert {name: (t.owner, [p.id for p in t.patterns]) for name, t in found.items()} == {
         "a": ("me", ["x"]),
@@ -113,7 +116,10 @@ def test_rows_may_name_their_table(read: Callable[..., Reading]) -> None:
 
 
 def test_what_is_said_of_one_table_is_not_said_of_another(read: Callable[..., Reading]) -> None:
-    text = "table: a\npk: PK\nowner: me\npatterns: [{id: x, pk: p, query_type: get}, {table: b, id: y, pk: p, query_type: get}]"
+    text = (
+        "table: a\npk: PK\nowner: me\npatterns: [{id: x, pk: p, query_type: get}, "
+        "{table: b, id: y, pk: p, query_type: get}]"
+    )
     found = tables(read(text))
     assert (found["a"].owner, found["b"].owner) == ("me", None)
 
@@ -126,7 +132,10 @@ def test_a_table_without_patterns_may_stand_at_top_level(read: Callable[..., Rea
 
 
 def test_key_attributes_are_taken_from_the_patterns_that_name_them(read: Callable[..., Reading]) -> None:
-    text = "- {id: a, key: {userId: <id>, at: '> 5'}, query_type: query}\n- {id: b, index: G, key: {mail: <m>}, query_type: query}"
+    text = (
+        "- {id: a, key: {userId: <id>, at: '> 5'}, query_type: query}\n"
+        "- {id: b, index: G, key: {mail: <m>}, query_type: query}"
+    )
     (table,) = tables(read(text)).values()
     assert (table.partition_key, table.sort_key, table.keys_assumed) == (("userId",), ("at",), False)
     assert table.indexes[0].partition_key == ("mail",)
@@ -169,33 +178,6 @@ def test_members_that_are_no_mappings_are_left_to_the_form(faults: Callable[...,
 
 
 @pytest.mark.parametrize(
-    ("text", "pairs"),
-    [
-        ("PK=USER#<id>, SK begins_with ORDER#", [("PK", "USER#<id>"), ("SK", "begins_with ORDER#")]),
-        ("`PK = USER#<id>` AND begins_with(SK, 'ORDER#')", [("PK", "USER#<id>"), ("SK", "begins_with ORDER#")]),
-        ("PK=a, SK BETWEEN <from> and <to>", [("PK", "a"), ("SK", "between <from> and <to>")]),
-        ("PK=a and SK >= 2026", [("PK", "a"), ("SK", ">= 2026")]),
-        ("PK, SK", [("PK", "<PK>"), ("SK", "<SK>")]),
-        ('PK="a"', [("PK", "a")]),
-        ("PK=A,B", [("PK", "A,B")]),
-        ("—", []),
-        ("", []),
-    ],
-)
-def test_a_key_condition_is_read_as_people_write_it(text: str, pairs: list[tuple[str, str]]) -> None:
-    assert parse_key_condition(text) == (pairs, False)
-
-
-def test_a_leading_sparse_is_told_apart() -> None:
-    assert parse_key_condition("sparse GSI2PK=OPEN") == ([("GSI2PK", "OPEN")], True)
-
-
-def test_what_is_no_condition_is_refused() -> None:
-    with pytest.raises(ValueError, match="is no condition on a key attribute"):
-        parse_key_condition("by user id")
-
-
-@pytest.mark.parametrize(
     ("text", "is_one"),
     [
         ("tables: [{name: t, partition_key: PK}]", True),
@@ -213,7 +195,7 @@ def test_what_is_no_condition_is_refused() -> None:
         ("hello", False),
     ],
 )
-def test_a_document_looks_like_a_contract_or_not(text: str, is_one: bool) -> None:
+def test_a_document_looks_like_a_contract_or_not(text: str, *, is_one: bool) -> None:
     assert is_contract_like(parse_document(text, "f", is_json=False)) is is_one
 
 

@@ -1,0 +1,306 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from analyzer.contract.induce import Draft, SetAside, induce
+from analyzer.contract.lint import lint
+from analyzer.contract.load import read_text
+from analyzer.contract.write import write_contract
+from analyzer.correlator.attribute import attribute
+from analyzer.model.counts import Count, HeavyKeys
+from analyzer.model.finding import Direction
+from analyzer.model.shape import AttributionKind, KeyPredicate, Shape
+from analyzer.model.target import Target
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from analyzer.model.counts import Counts
+
+CASE = ("PK", "=", "CASE#<id>")
+META = ("SK", "=", "META")
+MINUTE = [60] * 6
+
+
+@pytest.fixture
+def draft(counted: Callable[..., Counts]) -> Callable[..., Draft]:
+    """Draft a contract from shapes that each came sixty times in each of six slices."""
+
+    def drafted(*shapes: Shape, **rest: object) -> Draft:
+        return induce(counted(*((shape, "web", MINUTE, 1.0) for shape in shapes), **rest))
+
+    return drafted
+
+
+def table(draft: Draft, position: int = 0) -> dict[str, Any]:
+    found: dict[str, Any] = draft.document["tables"][position]
+    return found
+
+
+def test_a_shape_becomes_a_pattern_with_key_rate_and_caller(
+    draft: Callable[..., Draft], shape: Callable[..., Shape]
+) -> None:
+    found = table(draft(shape("GetItem", CASE, META)))
+    assert (found["partition_key"], found["sort_key"]) == ("PK", "SK")
+    assert found["entities"] == [{"name": "Case", "PK": "CASE#<id>", "SK": "META"}]
+    assert found["patterns"] == [
+        {
+            "id": "get-case-meta",
+            "entity": "Case",
+            "operation": "GetItem",
+            "key": {"PK": "CASE#<id>", "SK": "META"},
+            "rate": {"p95": 6, "peak": 6},
+            "callers": ["web"],
+        }
+    ]
+
+
+def test_shapes_that_differ_only_in_what_no_pattern_is_made_of_are_one(
+    counted: Callable[..., Counts], shape: Callable[..., Shape]
+) -> None:
+    first = shape("Query", CASE, limit_bucket=16, consistent=True, projection=("a",))
+    second = shape("Query", ("PK", "=", "CASE#<n>"), limit_bucket=64)
+    (pattern,) = table(induce(counted((first, "web", MINUTE, 0.1), (second, "job", MINUTE, 1.0))))["patterns"]
+    assert (pattern["page_size"], pattern["callers"], pattern["rate"]["peak"]) == (64, ["job", "web"], 66)
+    assert "consistency" not in pattern
+
+
+def test_order_filter_and_consistency_are_told(counted: Callable[..., Counts], shape: Callable[..., Shape]) -> None:
+    one = shape("Query", CASE, forward=False, filter="a = :v0", consistent=True)
+    counts = counted((one, None, [1], 1.0))
+    counts.values[0, Count.SCANNED], counts.values[0, Count.RETURNED] = 100, 28
+    (pattern,) = table(induce(counts))["patterns"]
+    assert pattern == {
+        "id": "list-case",
+        "operation": "Query",
+        "key": {"PK": "CASE#<id>"},
+        "order": "descending",
+        "consistency": "strong",
+        "filter": {"text": "a = :v0", "discards_at_most": "75%"},
+    }
+
+
+def test_a_filter_whose_counts_are_not_known_has_no_limit(
+    draft: Callable[..., Draft], shape: Callable[..., Shape]
+) -> None:
+    assert table(draft(shape("Query", CASE, filter="a = :v0")))["patterns"][0]["filter"] == {"text": "a = :v0"}
+
+
+@pytest.mark.parametrize(
+    ("predicate", "template"),
+    [
+        (("SK", "begins_with", "AUDIT#"), "begins_with AUDIT#"),
+        (("SK", "between", "<id> and <id>"), "between <id> and <id>"),
+        (("SK", ">=", "<n>"), ">= <id>"),
+        (("SK", "=", ""), "<SK>"),
+        (("s-k", "=", ""), "<s_k>"),
+        (("SK", "IN", "A or B"), "<SK>"),
+        (("SK", "begins_with", ""), "begins_with <SK>"),
+        (("SK", "=", "between us"), '"between us"'),
+        (("SK", "=", "<"), "<value>"),
+        (("SK", "begins_with", "<"), "begins_with <value>"),
+        (("SK", "between", "<"), "<value>"),
+    ],
+)
+def test_a_condition_becomes_a_template(
+    draft: Callable[..., Draft], shape: Callable[..., Shape], predicate: tuple[str, str, str], template: str
+) -> None:
+    (pattern,) = table(draft(shape("Query", CASE, predicate)))["patterns"]
+    assert pattern["key"][predicate[0]] == template
+
+
+def test_the_keys_of_an_index_are_guessed_and_said_to_be(
+    draft: Callable[..., Draft], shape: Callable[..., Shape]
+) -> None:
+    found = draft(
+        shape("Query", ("at", "begins_with", "2026"), ("owner", "=", "O#<id>"), index="GSI1"),
+        shape("Query", ("PK", "=", "X#<id>"), index="L", consistent=True),
+        shape("Query", index="G"),
+    )
+    assert table(found)["indexes"] == [
+        {"name": "G", "kind": "gsi", "partition_key": "GPK"},
+        {"name": "GSI1", "kind": "gsi", "partition_key": "owner", "sort_key": "at"},
+        {"name": "L", "kind": "lsi", "partition_key": "PK"},
+    ]
+    assert found.notes["cases.GSI1"].startswith("a guess")
+    assert table(found)["partition_key"] == "PK"
+    assert "not seen" in found.notes["cases.key"]
+
+
+def test_heavy_keys_know_the_key_attributes_better(draft: Callable[..., Draft], shape: Callable[..., Shape]) -> None:
+    heavy = [
+        HeavyKeys(Target(None, None, "cases", index), Direction.READ, 1, 0, (), 0, attributes)
+        for index, attributes in ((None, ("SK", "PK")), ("G", ("x",)))
+    ]
+    found = table(draft(shape("GetItem", CASE, META), shape("Query", index="G"), keys=tuple(heavy)))
+    assert (found["partition_key"], found["sort_key"]) == ("SK", "PK")
+    assert found["indexes"][0]["partition_key"] == "x"
+
+
+def test_a_sort_like_name_is_taken_for_the_sort_key(draft: Callable[..., Draft], shape: Callable[..., Shape]) -> None:
+    found = table(draft(shape("GetItem", ("item_sk", "=", "A#<id>"), ("owner", "=", "B#<id>"))))
+    assert (found["partition_key"], found["sort_key"]) == ("owner", "item_sk")
+
+
+def test_a_batch_keeps_each_kind_of_key_once(draft: Callable[..., Draft], shape: Callable[..., Shape]) -> None:
+    parts = [[CASE, META], [CASE, META], [CASE, ("SK", "=", "NOTE#<id>")]]
+    several = table(draft(shape("TransactWriteItems", parts=parts)))["patterns"][0]
+    single = table(draft(shape("BatchGetItem", parts=parts[:2])))["patterns"][0]
+    assert several["key"] == [{"PK": "CASE#<id>", "SK": "META"}, {"PK": "CASE#<id>", "SK": "NOTE#<id>"}]
+    assert single["key"] == {"PK": "CASE#<id>", "SK": "META"}
+
+
+def test_entities_are_named_for_their_literals(draft: Callable[..., Draft], shape: Callable[..., Shape]) -> None:
+    found = table(
+        draft(
+            shape("PutItem", CASE, ("SK", "=", "AUDIT#<id>")),
+            shape("PutItem", ("PK", "=", "USER#<id>"), ("SK", "=", "AUDIT#<id>")),
+            shape("GetItem", ("PK", "=", "<id>"), ("SK", "=", "META")),
+            shape("GetItem", ("PK", "=", "<id>"), ("SK", "=", "<id>")),
+            shape("DeleteItem", CASE, ("SK", "=", "AUDIT#<id>")),
+        )
+    )
+    assert sorted(entity["name"] for entity in found["entities"]) == ["Audit", "Audit-2", "Meta"]
+
+
+def test_a_scan_is_set_aside_with_the_reason(draft: Callable[..., Draft], shape: Callable[..., Shape]) -> None:
+    found = draft(shape("Scan"), shape("GetItem", CASE, META))
+    assert [p["id"] for p in table(found)["patterns"]] == ["get-case-meta"]
+    (aside,) = found.set_aside
+    assert (aside.table, aside.pattern["id"]) == ("cases", "scan-cases")
+    assert "not declared operational" in aside.because
+
+
+def test_of_two_that_overlap_the_rarer_is_set_aside(
+    counted: Callable[..., Counts], shape: Callable[..., Shape]
+) -> None:
+    one, two = shape("Query", ("PK", "=", "A#<id>")), shape("Query", ("PK", "=", "<id>#B"))
+    found = induce(counted((one, None, [1], 1.0), (two, None, [9], 1.0)))
+    assert [aside.pattern["id"] for aside in found.set_aside] == ["list-a"]
+
+
+def test_a_rate_that_would_throttle_is_left_out_and_noted(
+    counted: Callable[..., Counts], shape: Callable[..., Shape]
+) -> None:
+    found = induce(counted((shape("GetItem", ("PK", "=", "CONFIG"), META), None, [90_000] * 6, 1.0)))
+    assert "rate" not in table(found)["patterns"][0]
+    assert "will throttle" in found.notes["cases.get-config-meta"]
+
+
+def test_what_was_not_requested_or_not_parsed_is_no_pattern(
+    counted: Callable[..., Counts], shape: Callable[..., Shape]
+) -> None:
+    found = induce(counted((shape("Query", CASE), None, [0], 1.0), (shape("Query", parsed=False), None, [5], 1.0)))
+    assert found == Draft({"version": 1, "tables": []})
+
+
+def test_a_table_without_sort_key_and_an_operation_of_its_own(
+    draft: Callable[..., Draft], shape: Callable[..., Shape]
+) -> None:
+    found = draft(
+        shape("Query", ("id", "=", "<id>")), shape("ExecuteStatement", ("id", "=", "<id>"), statement="SELECT")
+    )
+    assert "sort_key" not in table(found)
+    assert sorted(p["id"] for p in table(found)["patterns"]) == ["execute-statement-cases", "list-cases"]
+
+
+def test_ids_are_told_apart(draft: Callable[..., Draft], shape: Callable[..., Shape]) -> None:
+    found = draft(shape("Query", CASE), shape("Query", CASE, filter="a"), shape("Query", CASE, forward=False))
+    assert sorted(p["id"] for p in table(found)["patterns"]) == ["list-case", "list-case-2", "list-case-3"]
+
+
+def test_rare_patterns_beyond_the_bound_are_left_out_and_counted(
+    draft: Callable[..., Draft], shape: Callable[..., Shape]
+) -> None:
+    def word(n: int) -> str:
+        return "".join(chr(97 + int(digit)) for digit in f"{n:03}")
+
+    found = draft(*(shape("GetItem", ("PK", "=", f"{word(n)}#<id>"), META) for n in range(205)))
+    assert (len(table(found)["patterns"]), len(table(found)["entities"])) == (200, 50)
+    assert found.notes["cases.patterns"] == "5 rarer ones are left out"
+    assert "\n    # 5 rarer ones are left out\n    patterns:\n" in write_contract(found)
+
+
+def test_the_yaml_says_what_is_a_guess_and_keeps_what_was_set_aside_as_comment() -> None:
+    document = {
+        "version": 1,
+        "tables": [
+            {
+                "name": "t",
+                "partition_key": "PK",
+                "indexes": [{"name": "G", "kind": "gsi", "partition_key": "x"}],
+                "patterns": [{"id": "a", "operation": "Query", "index": "G", "key": {"x": "A#<id>"}, "callers": ["w"]}],
+            }
+        ],
+    }
+    aside = SetAside("t", {"id": "scan", "operation": "Scan"}, "it scans; do not")
+    text = write_contract(Draft(document, (aside,), {"t.key": "seen", "t.G": "a guess", "t.a": "no rate"}))
+    assert text.splitlines()[3:] == [
+        "version: 1",
+        "tables:",
+        "  - name: t",
+        "    partition_key: PK  # seen",
+        "    indexes:",
+        "      - name: G",
+        "        kind: gsi",
+        "        partition_key: x  # a guess",
+        "    patterns:",
+        "      - id: a  # no rate",
+        "        operation: Query",
+        "        index: G",
+        "        key: {x: A#<id>}",
+        "        callers: [w]",
+        "",
+        "# Seen on t, and not declared: it scans; do not",
+        "#       - id: scan",
+        "#         operation: Scan",
+    ]
+
+
+WORDS = st.sampled_from(
+    ["<id>", "<n>", "CASE", "AUDIT", "META", "é", "between", ">", "{x}", "a b", ":", "'", '"', "- "]
+)
+TEMPLATES = st.lists(WORDS, min_size=1, max_size=3).map("#".join)
+OPERATORS = st.sampled_from(["begins_with", ">=", "between", "="])
+
+
+@st.composite
+def shapes(draw: st.DrawFn) -> Shape:
+    operation = draw(st.sampled_from(["GetItem", "Query", "Scan", "PutItem", "UpdateItem"]))
+    operator = draw(OPERATORS) if operation == "Query" else "="
+    key = [KeyPredicate("PK", "=", draw(TEMPLATES)), KeyPredicate("SK", operator, draw(TEMPLATES))]
+    return Shape(
+        fingerprint=draw(st.text("ab", min_size=3, max_size=3)),
+        operation=operation,
+        table=draw(st.sampled_from(["cases", "users"])),
+        index=draw(st.sampled_from([None, "GSI1"])) if operation == "Query" else None,
+        key=tuple(key[: draw(st.integers(1, 2))] if operation == "Query" else key),
+        scans=operation == "Scan",
+        filter=draw(st.sampled_from([None, "a = :v0"])),
+    )
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=60)
+@given(listed=st.lists(shapes(), min_size=1, max_size=8))
+def test_what_is_drafted_always_loads_and_passes_check(counted: Callable[..., Counts], listed: list[Shape]) -> None:
+    draft = induce(counted(*((one, "web", MINUTE, 1.0) for one in listed)))
+    reading = read_text(write_contract(draft), "c.yaml")
+    assert reading.faults == ()
+    assert [remark for remark in lint(reading.contract) if remark.severity == "fail"] == []
+
+
+def test_traffic_is_declared_by_the_contract_that_was_drafted_from_it(
+    draft: Callable[..., Draft], shape: Callable[..., Shape]
+) -> None:
+    asked = [shape("GetItem", CASE, META), shape("Query", CASE, ("SK", "begins_with", "AUDIT#"))]
+    contract = read_text(write_contract(draft(*asked)), "c.yaml").contract
+    lexicon = contract.lexicon()
+    values = {"CASE#<id>": "CASE#7", "META": "META", "AUDIT#": "AUDIT#"}
+    for one in asked:
+        key = tuple(lexicon.classify("cases", p.attribute, p.operator, (values[p.template],)) for p in one.key)
+        seen = Shape(fingerprint="f", operation=one.operation, table="cases", key=key)
+        assert attribute(seen, Target(None, None, "cases"), "web", contract).kind is AttributionKind.DECLARED
