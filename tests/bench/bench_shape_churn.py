@@ -36,7 +36,8 @@ _CACHES = (
     expressions.filter_of,
     expressions.projection_of,
     expressions.update_of,
-    masking.masked_statement,
+    masking._evened,
+    masking._masked,
     partiql.parse_statement,
 )
 
