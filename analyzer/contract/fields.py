@@ -105,9 +105,11 @@ def _projection(value: object) -> object:
 
 
 def read_filter(value: object) -> object:
-    """Read a filter said in a word, or as the expression itself."""
+    """Read a filter said in a word, as the expression itself, or as the attributes that it looks at."""
     if value is False or (isinstance(value, str) and value.strip().lower() in ("none", "no", "")):
         return {"allowed": False}
+    if isinstance(value, list):
+        return {"text": ", ".join(map(str, value))}
     if value is True or isinstance(value, str):
         return {"text": None if value is True else value}
     return value

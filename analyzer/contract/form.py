@@ -175,7 +175,9 @@ class PatternForm(_Form):
     returns_all: bool | None = None
     consistency: Consistency | None = None
     freshness: Seconds | None = None
-    filter: Annotated[FilterForm | None, BeforeValidator(read_filter), OrAlso({"type": ["string", "boolean"]})] = None
+    filter: Annotated[
+        FilterForm | None, BeforeValidator(read_filter), OrAlso({"type": ["string", "boolean", "array"]})
+    ] = None
     items_per_key: Annotated[float, Field(ge=0)] | None = None
     item_bytes: Bytes | None = None
     rate: Annotated[RateForm | None, BeforeValidator(read_rate), OrAlso(SCALAR)] = None

@@ -38,7 +38,13 @@ _PATTERN_NAMES = {
     "batch_size": "page_size",
     "limit": "page_size",
     "access_frequency": "frequency",
+    "est_freq": "frequency",
+    "gsi": "index",
+    "filter_expression": "filter",
 }
+_REMARKS = ("notes", "note", "comment", "comments")
+"""What people write to one another in a row, and nothing is made of."""
+
 _NO_INDEX = frozenset({"", "none", "base", "base table", "table", "main", "main table", "primary", "primary key", "-"})
 _KEY_NAME = re.compile(r"(?:(?:g|l)si_?\d*_?)?[ps]k", re.IGNORECASE)
 
@@ -179,6 +185,8 @@ def _maps(node: MapNode, part: str) -> list[MapNode]:
 
 def _rewrite_pattern(pattern: MapNode) -> None:
     _rename(pattern, _PATTERN_NAMES)
+    for remark in _REMARKS:
+        pattern.pop(remark, None)
     if "name" in pattern:
         if "id" not in pattern:
             name = str(pattern["name"])

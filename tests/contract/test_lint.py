@@ -228,6 +228,13 @@ def test_one_request_declared_twice_warns(rules: Callable[..., dict[str, str]], 
     assert rules(pattern | {"id": "one"}, pattern | {"id": "two"}).get("same-request") == "warn"
 
 
+def test_keys_that_an_imported_mapping_leaves_open_warn_within_an_entity_alone() -> None:
+    rows = [("a", "User", "<id>"), ("b", "User", "<userId>"), ("c", "Deal", "<id>")]
+    document = [{"id": i, "entity": e, "pk": pk, "query_type": "get"} for i, e, pk in rows]
+    found = [r for r in lint(contract_from(document)) if r.rule in ("ambiguous-templates", "same-request")]
+    assert [(r.field, r.severity, r.rule) for r in found] == [("b", "warn", "ambiguous-templates")]
+
+
 HOT = {"rate": {"p95": 100, "peak": 6000}, "per_key": {"top_share": "70%"}}
 
 

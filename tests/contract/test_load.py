@@ -231,7 +231,13 @@ def test_a_projection_is_a_word_or_attributes(read: Callable[..., Reading]) -> N
 
 @pytest.mark.parametrize(
     ("filter_text", "allowed", "told"),
-    [("none", False, None), ("false", False, None), ("true", True, None), ("'a = :x'", True, "a = :x")],
+    [
+        ("none", False, None),
+        ("false", False, None),
+        ("true", True, None),
+        ("'a = :x'", True, "a = :x"),
+        ("[a, b]", True, "a, b"),
+    ],
 )
 def test_a_filter_may_be_said_in_a_word(
     read: Callable[..., Reading], filter_text: str, *, allowed: bool, told: str | None

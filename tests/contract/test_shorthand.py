@@ -32,7 +32,7 @@ def key(pattern: PatternDeclaration) -> dict[str, str]:
 @pytest.mark.parametrize(
     "text",
     [
-        "- {name: get user, pk: USER#<id>, sk: META, query_type: GetItem}",
+        "- {name: get user, pk: USER#<id>, sk: META, query_type: GetItem, notes: by login}",
         "patterns: [{name: get user, pk: USER#<id>, sk: META, query_type: get_item}]",
         "access_patterns:\n  get-user: {title: get user, pk: USER#<id>, sk: META, operation: get}",
         "accessPatterns: [{pattern_id: get-user, description: get user, pk: USER#<id>, sk: META, queryType: Get}]",

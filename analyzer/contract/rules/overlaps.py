@@ -22,7 +22,7 @@ def ambiguous_templates(scope: Scope) -> Iterator[Objection]:
         if pair is not None and pair[0] != pair[1]:
             message = f"{one.id} and {two.id} overlap: one key can fit {pair[0]} and {pair[1]}"
             mend = "begin each kind of key with a literal of its own, or let the client tag the requests"
-            yield of_pattern(FAIL, two, message, mend)
+            yield of_pattern(WARN if _is_assumed(scope, one) else FAIL, two, message, mend)
 
 
 def same_request(scope: Scope) -> Iterator[Objection]:
@@ -38,8 +38,16 @@ def same_request(scope: Scope) -> Iterator[Objection]:
 
 def _rivals(scope: Scope) -> Iterator[tuple[PatternDeclaration, PatternDeclaration]]:
     for one, two in combinations(scope.table.patterns, 2):
-        if one.index == two.index and set(one.operations) & set(two.operations) and not _is_told_apart(one, two):
+        if one.index != two.index or not set(one.operations) & set(two.operations) or _is_told_apart(one, two):
+            continue
+        if not (_is_assumed(scope, one) and one.entity != two.entity):  # of which table each is, nobody said
             yield one, two
+
+
+def _is_assumed(scope: Scope, pattern: PatternDeclaration) -> bool:
+    """Whether nobody named the key attributes, and the templates say nothing either: an imported mapping."""
+    literals = sum(k.template.literal_characters for key in pattern.keys for k in key)
+    return not literals and not scope.table.has_sure_keys(pattern.index)
 
 
 def _is_told_apart(one: PatternDeclaration, two: PatternDeclaration) -> bool:
