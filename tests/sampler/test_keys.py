@@ -15,6 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from analyzer.requests import tokens
+from analyzer.requests.templates import Template
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -141,6 +142,23 @@ def test_a_contract_is_a_schema_with_the_literals_of_its_templates(tmp_path: Pat
         assert table.indexes == {"GSI1": ("GSI1PK", "region", "GSI1SK")}
         assert table.ttl_attribute == "expiresAt"
         assert table.literals == {"CASE", "META", "INV", "STATUS", "OPEN", "CLOSED", "DUE", "FROM", "TO", "UPTO"}
+
+
+@pytest.mark.parametrize(
+    "template",
+    [
+        "CASE#<caseId>",
+        "META",
+        "INV#<id>#STATUS#<status=OPEN|CLOSED>",
+        "begins_with DUE#",
+        "between FROM#<a> and TO#<b>",
+        ">= V#v<n>|x/<m>",
+        '"begins_with us"',
+    ],
+)
+def test_sampler_and_analyzer_read_the_same_literals_from_a_template(template: str) -> None:
+    table = load_schema({"tables": [{"name": "t", "patterns": [{"id": "p", "key": {"PK": template}}]}]})["t"]
+    assert table.literals == Template.parse(template).segments_literal()
 
 
 def test_a_short_schema_is_a_map_by_table() -> None:

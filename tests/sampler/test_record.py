@@ -197,7 +197,10 @@ def test_describe_table_of_the_application_teaches_the_schema(log: Log, dynamodb
     assert shaped(log.record()["index_keys"]) == {"GSI1": {"GSI1PK": {"S": "~k#~d"}, "GSI1SK": {"S": "~k#~d"}}}
 
 
-def test_one_describe_table_in_the_background_where_that_is_allowed(log: Log, dynamodb: StubDynamoDB) -> None:
+@pytest.mark.parametrize("on_client", [True, False])
+def test_one_describe_table_in_the_background_where_that_is_allowed(
+    log: Log, dynamodb: StubDynamoDB, *, on_client: bool
+) -> None:
     asked = threading.Event()
 
     def answer(operation: str, _body: Any) -> Any:
@@ -207,7 +210,7 @@ def test_one_describe_table_in_the_background_where_that_is_allowed(log: Log, dy
         return {}
 
     dynamodb.answer = answer
-    client = log.start(schema=None, describe=True, on_client=True)
+    client = log.start(schema=None, describe=True, on_client=on_client)
     client.put_item(TableName="cases", Item=ITEM)
     assert asked.wait(10)
     for thread in threading.enumerate():

@@ -28,35 +28,36 @@ class Describer:
         self._tasks: set[Any] = set()
         self.failures = 0
 
-    def describe(self, table: str, region: str | None) -> None:
+    def describe(self, table: str, region: str | None, endpoint: str | None) -> None:
         """Begin to ask, unless that was done before. Returns at once."""
         if table in self._asked or len(self._asked) >= _TABLES:
             return
         self._asked.add(table)
         if self._is_async:
-            task = asyncio.get_running_loop().create_task(self._ask_async(table, region))
+            task = asyncio.get_running_loop().create_task(self._ask_async(table, region, endpoint))
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
         else:
-            threading.Thread(target=self._ask, args=(table, region), name="dynascope-describe", daemon=True).start()
+            arguments = (table, region, endpoint)
+            threading.Thread(target=self._ask, args=arguments, name="dynascope-describe", daemon=True).start()
 
-    def _make(self, region: str | None) -> Any:
+    def _make(self, region: str | None, endpoint: str | None) -> Any:
         make = getattr(self._source, "create_client", None) or self._source.client
-        return make("dynamodb", region_name=region)
+        return make("dynamodb", region_name=region, endpoint_url=endpoint)
 
-    def _ask(self, table: str, region: str | None) -> None:
+    def _ask(self, table: str, region: str | None, endpoint: str | None) -> None:
         try:
-            client = self._source if hasattr(self._source, "describe_table") else self._make(region)
+            client = self._source if hasattr(self._source, "describe_table") else self._make(region, endpoint)
             self._learn(client.describe_table(TableName=table))
         except Exception:  # noqa: BLE001 - not allowed, not there, not reachable: the key stays unknown
             self.failures += 1
 
-    async def _ask_async(self, table: str, region: str | None) -> None:
+    async def _ask_async(self, table: str, region: str | None, endpoint: str | None) -> None:
         try:
             if hasattr(self._source, "describe_table"):
                 self._learn(await self._source.describe_table(TableName=table))
                 return
-            async with self._make(region) as client:
+            async with self._make(region, endpoint) as client:
                 self._learn(await client.describe_table(TableName=table))
         except Exception:  # noqa: BLE001 - same
             self.failures += 1

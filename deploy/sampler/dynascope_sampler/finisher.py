@@ -40,7 +40,6 @@ class Finisher:
         """Return the record."""
         record: dict[str, Any] = {"v": 1, "time": format_time(raw.time), **raw.fields, **self._constant}
         policy = self._policy
-        joined = policy.joined
         literals: frozenset[str] = frozenset() if raw.table is None else self._schema.table(raw.table).literals
         if raw.key:
             record["key"] = policy.key(raw.key, literals)
@@ -53,12 +52,7 @@ class Finisher:
         if raw.parts is not None:
             record["parts"] = [self._part(part) for part in raw.parts]
         if raw.returned:
-            record["returned"] = [
-                {"key": joined(key, literals), "version": joined(version, literals)}
-                if version
-                else {"key": joined(key, literals)}
-                for key, version in raw.returned
-            ]
+            record["returned"] = self._returned(raw.returned, raw.versions, literals)
         if raw.ttl is not None:
             record["ttl_seen"] = self._ttl(*raw.ttl)
         probability, strata = choice
@@ -66,6 +60,14 @@ class Finisher:
             record["sample_rate"] = max(probability, 1e-9)
             record["strata"] = [{"by": by, "rate": rate} for by, rate in strata]
         return record
+
+    def _returned(self, keys: list[Any], versions: list[Any] | None, literals: frozenset[str]) -> list[dict[str, str]]:
+        joined = self._policy.joined
+        returned = [{"key": joined(key, literals)} for key in keys]
+        for item, version in zip(returned, versions or ()):
+            if version is not None:
+                item["version"] = joined((version,), literals)
+        return returned
 
     def _part(self, part: dict[str, Any]) -> dict[str, Any]:
         literals = self._schema.table(part.get("table") or "").literals
@@ -77,7 +79,7 @@ class Finisher:
 
     def _names(self, raw: Raw, record: Mapping[str, Any]) -> dict[str, str]:
         """Return the attribute names, but hide those that look like values: keys of maps often are ids."""
-        names = dict(raw.names or {})
+        names = dict(raw.names)
         if self._policy.policy == "reveal":
             return names
         texts = [record[field] for field in _EXPRESSIONS if field in record]

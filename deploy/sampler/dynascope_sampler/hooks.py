@@ -36,7 +36,7 @@ _FAILED_STATUS = 300
 _ASK = b'{"ReturnConsumedCapacity": "INDEXES", '
 _NONE = b'"ReturnConsumedCapacity": "NONE"'
 _INDEXES = b'"ReturnConsumedCapacity": "INDEXES"'
-_UNSAMPLED, _KEY_UNKNOWN, _FAILURE = 0, 2, 3
+_KEY_UNKNOWN, _FAILURE = 2, 3
 
 
 class Hooks:
@@ -120,6 +120,7 @@ class Hooks:
             call = request.context.get(_CONTEXT)
             if call is not None:
                 call.sent = time.perf_counter()
+                call.endpoint = request.url
         except Exception:  # noqa: BLE001 - same
             self._writer.counts.add(_FAILURE)
 
@@ -169,7 +170,7 @@ class Hooks:
                 is_plain = call.tries is None and "UnprocessedKeys" not in parsed and "UnprocessedItems" not in parsed
                 if is_plain and strata.is_request_only and not strata.keeps_all:
                     if strata.random() >= strata.request_rate:
-                        self._writer.counts.add(_UNSAMPLED)
+                        self._writer.skip()
                         learn_from_call(self._schema, call)
                         return
                     choice: Choice | None = (strata.request_rate, (("request", strata.request_rate),))
@@ -224,7 +225,7 @@ class Hooks:
         always: bool,
     ) -> None:
         if choice is None and not always:
-            self._writer.counts.add(_UNSAMPLED)
+            self._writer.skip()
             return
         answer: Mapping[str, Any] = {} if error is not None else parsed
         if consumed is not None:
@@ -233,7 +234,7 @@ class Hooks:
         describe(raw, call, parsed, error)
         self._surround(raw, context)
         if raw.table is not None and raw.key is None and call.operation == "PutItem":
-            self._miss_key(raw.table, context)
+            self._miss_key(raw.table, call, context)
         if choice is None:
             choice = (self._missed_probability(call, answer), ())
         self._writer.put(raw, choice, len(raw.parts or ()), always=always and choice[0] < 1)
@@ -261,8 +262,8 @@ class Hooks:
             partitions = partitions_of(call, parsed, self._schema)
         return strata.probability(trace, partitions)
 
-    def _miss_key(self, table: str, context: Mapping[str, Any]) -> None:
+    def _miss_key(self, table: str, call: Call, context: Mapping[str, Any]) -> None:
         """Count an item whose key attributes nobody has told us, and look them up once where that is allowed."""
         self._writer.counts.add(_KEY_UNKNOWN)
         if self._describer is not None:
-            self._describer.describe(table, context.get("client_region"))
+            self._describer.describe(table, context.get("client_region"), call.endpoint)

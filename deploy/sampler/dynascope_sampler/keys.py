@@ -11,7 +11,10 @@ import os
 import re
 from base64 import b64encode
 from hashlib import blake2b
-from typing import Any, Callable, Union
+from typing import TYPE_CHECKING, Any, Callable, Union
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 __all__ = ["POLICIES", "Attribute", "Key", "KeyPolicy", "Salt", "SaltLike", "capture", "capture_key"]
 
@@ -27,6 +30,7 @@ SaltLike = Union[bytes, str, Callable[[], Union[bytes, str]], None]
 _LOGGER = logging.getLogger("dynascope_sampler")
 _DELIMITERS = re.compile(r"([#|/])")
 _CACHE_ENTRIES = 20_000
+_CACHED_LISTS = 8
 _PAIRS = tuple(a + b for a in "abcdefghijklmnopqrstuvwxyz234567" for b in "abcdefghijklmnopqrstuvwxyz234567")
 
 
@@ -88,7 +92,7 @@ class KeyPolicy:
         self.salt = salt
         self._hash = blake2b(key=salt.key, digest_size=5)
         self._tokens: dict[str, str] = {}
-        self._values: dict[tuple[frozenset[str], str], str] = {}
+        self._values: dict[frozenset[str], dict[str, str]] = {}
 
     def attribute_value(self, kind: str, text: str, literals: frozenset[str]) -> dict[str, str]:
         """Return the AttributeValue to write."""
@@ -102,14 +106,17 @@ class KeyPolicy:
             return {name: {kind: text} for name, kind, text in key}
         return {name: {"S": self.text(kind, text, literals)} for name, kind, text in key}
 
-    def joined(self, key: Key, literals: frozenset[str]) -> str:
-        """Return a key as one string, its values in their order, tab between them."""
-        known = self._values
-        texts = []
-        for _, kind, text in key:
-            found = known.get((literals, text)) if kind == "S" else None
-            texts.append(self.text(kind, text, literals) if found is None else found)
-        return "\t".join(texts)
+    def joined(self, key: Iterable[Any], literals: frozenset[str]) -> str:
+        """Return a key as one string, tab between its values: a text is a string's, a pair is (type, text)."""
+        known = self._known(literals)
+        return "\t".join(
+            [
+                known.get(value) or self.text("S", value, literals)
+                if type(value) is str
+                else self.text(value[0], value[1], literals)
+                for value in key
+            ]
+        )
 
     def text(self, kind: str, text: str, literals: frozenset[str]) -> str:
         """Return one value as text; only strings have segments, a number or binary value is hashed whole."""
@@ -117,15 +124,25 @@ class KeyPolicy:
             return text
         if kind != "S":
             return self.segment(text, literals)
-        found = self._values.get((literals, text))
+        known = self._known(literals)
+        found = known.get(text)
         if found is None:
             parts = _DELIMITERS.split(text)
             parts[::2] = [self.segment(part, literals) for part in parts[::2]]
             found = "".join(parts)
-            if len(self._values) >= _CACHE_ENTRIES:
-                self._values.clear()
-            self._values[literals, text] = found
+            if len(known) >= _CACHE_ENTRIES:
+                known.clear()
+            known[text] = found
         return found
+
+    def _known(self, literals: frozenset[str]) -> dict[str, str]:
+        """Return the values seen lately under this list of literals; tables with the same list share it."""
+        known = self._values.get(literals)
+        if known is None:
+            if len(self._values) >= _CACHED_LISTS:
+                self._values.clear()
+            known = self._values[literals] = {}
+        return known
 
     def segment(self, segment: str, literals: frozenset[str]) -> str:
         """Return a segment as it is where it is empty or a known literal, otherwise its token or shape."""

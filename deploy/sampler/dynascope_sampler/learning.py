@@ -33,7 +33,7 @@ def learn_from_call(schema: Schema, call: Call) -> None:
             bound_by = _bound_by(params)
             if len(bound_by) == 1:
                 schema.learn_partition(name, bound_by[0][0])
-    else:
+    elif "RequestItems" not in params or not all(schema.table(table_name(name)).key for name in params["RequestItems"]):
         for name, content in _members(params):
             if "Key" in content:
                 _learn_key(schema, name, content["Key"])
@@ -68,8 +68,7 @@ def partitions_of(call: Call, parsed: Mapping[str, Any], schema: Schema) -> Abst
         if operation not in {"Query", "Scan"}:
             _add(found, name, params.get("Key") or params.get("Item") or {}, table)
         elif "IndexName" in params:
-            for item in (parsed.get("Items") or ())[:RETURNED_KEYS]:
-                _add(found, name, item, table)
+            return _partitions_returned(name, (parsed.get("Items") or ())[:RETURNED_KEYS], table)
         elif operation == "Query":
             bound_by = {attribute: text for attribute, _, text in _bound_by(params)}
             if table.partition and all(attribute in bound_by for attribute in table.partition):
@@ -78,6 +77,19 @@ def partitions_of(call: Call, parsed: Mapping[str, Any], schema: Schema) -> Abst
     for name, content in _members(params):
         name = table_name(name)  # noqa: PLW2901 - an ARN and its name are one table
         _add(found, name, content.get("Key") or content.get("Item") or {}, schema.table(name))
+    return found
+
+
+def _partitions_returned(name: str, items: Any, table: TableSchema) -> set[str]:
+    if len(table.partition) == 1:
+        (attribute,) = table.partition
+        try:  # nearly all keys are strings, and this is run for every item that an index returns
+            return {f"{name}\t{item[attribute]['S']}" for item in items}
+        except KeyError:
+            pass
+    found: set[str] = set()
+    for item in items:
+        _add(found, name, item, table)
     return found
 
 

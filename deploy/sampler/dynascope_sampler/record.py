@@ -40,7 +40,7 @@ _AS_SENT = (
 class Call:
     """One call under way: what its hooks hand to one another through botocore's context."""
 
-    __slots__ = ("began", "hides_capacity", "operation", "params", "sent", "time", "token_sent", "tries")
+    __slots__ = ("began", "endpoint", "hides_capacity", "operation", "params", "sent", "time", "token_sent", "tries")
 
     def __init__(self, operation: str, params: Mapping[str, Any], *, token_sent: bool) -> None:
         """Begin the clocks."""
@@ -48,6 +48,7 @@ class Call:
         self.params = params
         self.token_sent = token_sent
         self.hides_capacity = False
+        self.endpoint: str | None = None
         self.tries: list[dict[str, Any]] | None = None
         self.time = time.time()
         self.began = self.sent = time.perf_counter()
@@ -56,7 +57,19 @@ class Call:
 class Raw:
     """A record before the key policy: `fields` are ready, the rest are captured values."""
 
-    __slots__ = ("fields", "index_keys", "key", "names", "parts", "returned", "table", "time", "ttl", "values")
+    __slots__ = (
+        "fields",
+        "index_keys",
+        "key",
+        "names",
+        "parts",
+        "returned",
+        "table",
+        "time",
+        "ttl",
+        "values",
+        "versions",
+    )
 
     def __init__(self, when: float, operation: str) -> None:
         """Begin with what every record has."""
@@ -66,9 +79,10 @@ class Raw:
         self.key: Key | None = None
         self.index_keys: dict[str, Key] | None = None
         self.values: Key | None = None
-        self.names: Mapping[str, str] | None = None
+        self.names: Mapping[str, str] = _EMPTY
         self.parts: list[dict[str, Any]] | None = None
-        self.returned: list[tuple[Key, Key]] | None = None
+        self.returned: list[list[Any]] | None = None
+        self.versions: list[tuple[str, str] | None] | None = None
         self.ttl: tuple[str, tuple[str, str] | None, int | None] | None = None
 
 
@@ -118,7 +132,7 @@ def _read_shared(raw: Raw, params: Mapping[str, Any]) -> None:
     projection = params.get("ProjectionExpression")
     if projection:
         fields["projection"] = projection
-    raw.names = params.get("ExpressionAttributeNames")
+    raw.names = dict(params.get("ExpressionAttributeNames") or _EMPTY)
 
 
 def _get(raw: Raw, params: Mapping[str, Any], parsed: Mapping[str, Any], schema: Schema) -> None:
@@ -139,7 +153,7 @@ def _query(raw: Raw, params: Mapping[str, Any], parsed: Mapping[str, Any], schem
     if condition:
         fields["key_condition"] = condition
         values = params.get("ExpressionAttributeValues") or _EMPTY
-        raw.key = bound(condition, raw.names or _EMPTY, values)
+        raw.key = bound(condition, raw.names, values)
         raw.values = used_values(condition, values)
     if params.get("FilterExpression"):
         fields["filter"] = params["FilterExpression"]
@@ -171,7 +185,7 @@ def _search(raw: Raw, params: Mapping[str, Any], parsed: Mapping[str, Any], _sch
 
 
 def _write(raw: Raw, params: Mapping[str, Any], parsed: Mapping[str, Any], schema: Schema) -> None:
-    raw.names = params.get("ExpressionAttributeNames")
+    raw.names = dict(params.get("ExpressionAttributeNames") or _EMPTY)
     if params.get("ConditionExpression"):
         raw.fields["condition"] = params["ConditionExpression"]
     table = schema.table(raw.table or "")
@@ -245,7 +259,7 @@ def _describe_batch_get(raw: Raw, params: Mapping[str, Any]) -> None:
         request = modernize(requests[0]) if is_legacy(requests[0]) else requests[0]
         if request.get("ProjectionExpression"):
             raw.fields["projection"] = request["ProjectionExpression"]
-            raw.names = request.get("ExpressionAttributeNames")
+            raw.names = dict(request.get("ExpressionAttributeNames") or _EMPTY)
 
 
 def _statement(raw: Raw, params: Mapping[str, Any], parsed: Mapping[str, Any], schema: Schema) -> None:
@@ -272,16 +286,17 @@ def _statement(raw: Raw, params: Mapping[str, Any], parsed: Mapping[str, Any], s
 
 
 def _see_returned(raw: Raw, items: Any, table: TableSchema) -> None:
-    if table.key:
-        version = table.version_attribute
-        seen = items[:RETURNED_KEYS]
-        if version is None:
-            raw.returned = [(item_key(item, table) or (), ()) for item in seen]
-        else:
-            raw.returned = [
-                (item_key(item, table) or (), capture_key({version: item[version]}) if version in item else ())
-                for item in seen
-            ]
+    names = table.key
+    if not names:
+        return
+    seen = items[:RETURNED_KEYS]
+    try:  # nearly all keys are strings, and this is run for every item that an index returns
+        raw.returned = [[item[name]["S"] for name in names] for item in seen]
+    except KeyError:
+        raw.returned = [[capture(item[name]) or "" for name in names if name in item] for item in seen]
+    version = table.version_attribute
+    if version is not None:
+        raw.versions = [capture(item[version]) if version in item else None for item in seen]
 
 
 def _see_expired(raw: Raw, items: Any, table: TableSchema) -> None:

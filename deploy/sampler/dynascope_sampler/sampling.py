@@ -71,18 +71,18 @@ class Strata:
         elif partitions and self.key_rate is not None:
             rate = 1.0 - (1.0 - self.key_rate) ** len(partitions)
             missed *= 1.0 - rate
-            if any(self._partition_fraction(partition) < self.key_rate for partition in partitions):
+            known = self._fractions
+            least = min([known.get(name) or self._partition_fraction(name) for name in partitions])
+            if least < self.key_rate:
                 kept.append(("key", rate))
         if missed <= 0:
             return ALL
         return (1.0 - missed, tuple(kept)) if kept else None
 
     def _partition_fraction(self, partition: str) -> float:
-        found = self._fractions.get(partition)
-        if found is None:
-            if len(self._fractions) >= _CACHE_ENTRIES:
-                self._fractions.clear()
-            found = self._fractions[partition] = _fraction(partition, self._key)
+        if len(self._fractions) >= _CACHE_ENTRIES:
+            self._fractions.clear()
+        found = self._fractions[partition] = _fraction(partition, self._key)
         return found
 
     def probability(self, trace: str | None, partitions: Collection[str]) -> float:

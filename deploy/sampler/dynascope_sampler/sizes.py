@@ -14,8 +14,8 @@ __all__ = ["item_bytes", "largest_item_bytes"]
 
 _ALWAYS_WEIGHED = 24
 _EVER_WEIGHED = 2_000
-_WEIGHED_SHARE = 1 / 16
-"""Answers of more than 24 attributes are weighed one in sixteen times, those of more than 2,000 never: of the others
+_WEIGHED_SHARE = 1 / 32
+"""Answers of more than 24 attributes are weighed one in 32 times, those of more than 2,000 never: of the others
 the largest item is not known, which is cheaper than a lie."""
 
 _random = random.Random().random  # noqa: S311 - a sample, not a secret

@@ -110,6 +110,12 @@ class Writer:
         elif waiting == self._limit // 4:
             self._wake.set()
 
+    def skip(self) -> None:
+        """Count a call that no sample keeps; the thread tells of it from time to time."""
+        self.counts.add(0)
+        if self._thread is None and not self._stopping:
+            self._start()
+
     def flush(self, timeout: float) -> bool:
         """Wait until all that was queued before is written; False if that takes longer."""
         if self._stopping or (self._thread is None and not self._queue):
