@@ -309,4 +309,8 @@ def infer_keys(table: MapNode) -> None:
 
 def _key_maps(pattern: MapNode) -> list[MapNode]:
     key = pattern.get("key")
-    return [k for k in ([key] if isinstance(key, MapNode) else key if isinstance(key, ListNode) else ()) if k]
+    return [
+        k
+        for k in ([key] if isinstance(key, MapNode) else key if isinstance(key, ListNode) else ())
+        if isinstance(k, MapNode)
+    ]

@@ -101,6 +101,7 @@ def test_a_filter_whose_counts_are_not_known_has_no_limit(
         (("SK", "IN", "A or B"), "<SK>"),
         (("SK", "begins_with", ""), "begins_with <SK>"),
         (("SK", "=", "between us"), '"between us"'),
+        (("SK", "=", "begins_with us"), '"begins_with us"'),
         (("SK", "=", "<"), "<value>"),
         (("SK", "begins_with", "<"), "begins_with <value>"),
         (("SK", "between", "<"), "<value>"),

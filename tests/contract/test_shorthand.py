@@ -167,6 +167,7 @@ def test_an_empty_pk_says_nothing(read: Callable[..., Reading]) -> None:
         ("{id: a, pk: x, key: 7, query_type: get}", "'pk' is no field here"),
         ("{id: a, key_condition: 'P K', query_type: query}", "write a list here"),
         ("7", "write a mapping here"),
+        ("{id: a, key: [true], query_type: query}", "write a mapping here"),
     ],
 )
 def test_what_contradicts_itself_is_a_fault(faults: Callable[..., list[str]], row: str, fault: str) -> None:
