@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import re
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -12,8 +14,6 @@ from analyzer.contract.scope import Limits
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-Rules = "Callable[..., dict[str, str]]"
-Judge = "Callable[..., list[Remark]]"
 
 GET = {"id": "get", "operation": "GetItem", "key": {"PK": "CASE#<id>", "SK": "META"}}
 LIST = {"id": "list", "operation": "Query", "key": {"PK": "CASE#<id>"}}
@@ -299,3 +299,9 @@ def test_an_index_key_that_never_varies_gets_every_write(
     found = [r for r in judge(put | {"rate": {"peak": peak}}, entities=entities) if r.rule == "constant-index-key"]
     assert [r.severity for r in found] == ([severity] if severity else [])
     assert all(f"at peak put write {peak:,} times a second to one key of GSI1" in r.message for r in found)
+
+
+def test_every_rule_has_a_row_in_the_reference() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "reference" / "check.md").read_text()
+    names = {"form", "differs-from-table", *(rule_name(rule) for rule in RULES)}
+    assert set(re.findall(r"^\| `([a-z-]+)` \|", page, re.MULTILINE)) == names
