@@ -90,6 +90,7 @@ class Daemon:
         self._stop.set()
 
     async def _work(self) -> None:
+        await self._write_state()
         async with asyncio.TaskGroup() as group:
             reading = group.create_task(self._read())
             others = [group.create_task(work()) for work in (self._judge_slices, self._keep_state, self._reload)]
@@ -118,10 +119,14 @@ class Daemon:
             self._watch = Watch(setup, None)
         else:
             out.log.info("going on from", saved_at=format_instant(found.saved_at), files=len(found.positions))
+            self._checkpoint_at = found.saved_at
+        self._watch.forget(out.clock())
         self._stream = self._open_stream()
+        self._watch.positions |= {position.path: position for position in self._stream.begin()}
 
     def _open_stream(self) -> FileStream:
-        return FileStream(self._setup.request_log, self._watch.positions.values(), self._out.clock)
+        positions = self._watch.positions.values()
+        return FileStream(self._setup.request_log, positions, self._out.clock, self._checkpoint_at)
 
     async def _read(self) -> None:
         while True:

@@ -17,6 +17,7 @@ from analyzer.exporters.prometheus import Exposition, render
 from analyzer.exporters.series import SeriesTable
 from analyzer.lifecycle.advance import State, advance
 from analyzer.model.counts import Counts
+from analyzer.model.instant import slice_of
 from analyzer.model.observations import Observations
 from analyzer.model.report import Report
 from analyzer.model.sight import SourceName
@@ -93,6 +94,10 @@ class Watch:
         if block.position is not None:
             self.positions[block.position.path] = block.position
 
+    def forget(self, now: Instant) -> None:
+        """Fold slices over an hour old into the totals; what comes for them from now on is late."""
+        self._digest.forget_before(slice_of(now) - max(_HOUR_MS, self.setup.window_ms))
+
     def records(self) -> dict[str, int]:
         """Return the counters of records; a line that is too long is a bad one."""
         return {name: int(getattr(self._digest.read, name)) for name in RECORD_COUNTERS}
@@ -110,11 +115,7 @@ class Watch:
         span = self._digest.span()
         is_behind = status.pending_bytes > 0 and span is not None and span.end < end
         gaps = self._shortfalls.gaps(window, status.missing, status.pending_bytes if is_behind else 0)
-        series = self._ledger.kept.setdefault("dynascope_gaps_total", {})
-        for gap in gaps:
-            labels = (gap.source.value, gap.reason.value)
-            series[labels] = series.get(labels, 0.0) + 1
-        self._digest.forget_before(end - max(_HOUR_MS, setup.window_ms))
+        self.forget(end)
         observations = Observations(
             window=window,
             counts=self._digest.result(window),
@@ -132,6 +133,10 @@ class Watch:
         report = analyze(evidence.observations, setup.contract, setup.detectors)
         self._findings, report, events = advance(self._findings, report, report.as_of, setup.close_after_ms)
         self._report, self._totals = report, evidence.totals
+        series = self._ledger.kept.setdefault("dynascope_gaps_total", {})
+        for gap in report.gaps:
+            labels = (gap.source.value, gap.reason.value)
+            series[labels] = series.get(labels, 0.0) + 1
         told = msgspec.structs.replace(report, findings=tuple(event.finding for event in events))
         return Judged(report, told)
 

@@ -12,18 +12,22 @@ from typing import TYPE_CHECKING, ClassVar
 
 from msgspec import Struct
 
+from analyzer.model.batch import Position
 from analyzer.model.sight import SourceName
 from collectors.request_log.parse import is_rotated_from
-from collectors.request_log.tail import Tail
+from collectors.request_log.tail import NO_FILE, Tail
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 
-    from analyzer.model.batch import Block, Position
+    from analyzer.model.batch import Block
     from analyzer.model.instant import Instant
     from collectors.request_log.config import RequestLogConfig
 
 __all__ = ["FileStream", "StreamStatus"]
+
+_COARSE_CLOCK_MS = 1000
+"""How far a file's time may lie behind the clock."""
 
 
 class StreamStatus(Struct, frozen=True):
@@ -43,7 +47,11 @@ class StreamStatus(Struct, frozen=True):
 
 
 class FileStream:
-    """Tails files and globs of files; `positions` are where an earlier process left them."""
+    """Tails files and globs of files; `positions` are where an earlier process left them.
+
+    A file without a position is read from its beginning. Where an earlier process noted its positions at `since`, what
+    was rotated away from such a file after that is read too: it must have begun and gone meanwhile.
+    """
 
     name: ClassVar[str] = SourceName.REQUEST_LOG
 
@@ -52,6 +60,7 @@ class FileStream:
         config: RequestLogConfig,
         positions: Iterable[Position] = (),
         clock: Callable[[], Instant] = lambda: time.time_ns() // 1_000_000,
+        since: Instant | None = None,
     ) -> None:
         self._config = config
         self._clock = clock
@@ -59,6 +68,7 @@ class FileStream:
         self._lock = threading.Lock()
         self._buffer = bytearray(config.block_bytes)
         self._tails: dict[str, Tail] = {}
+        self._since = since
         self._turn = 0
         self._looked_at: Instant | None = None
         self._is_stopping = False
@@ -103,6 +113,12 @@ class FileStream:
                 return block
         return None
 
+    def begin(self) -> tuple[Position, ...]:
+        """Open every file that is there, and return where reading begins: a restart before the first block needs it."""
+        with self._lock:
+            self._look_for_files(self._clock())
+            return tuple(found for tail in self._tails.values() if (found := tail.begin()) is not None)
+
     def paths(self) -> frozenset[str]:
         """Return the names that are tailed: the only ones whose positions are still of use."""
         with self._lock:
@@ -146,7 +162,10 @@ class FileStream:
             if len(self._tails) >= self._config.most_files:
                 self._skipped += 1
                 continue
-            self._tails[name] = Tail(Path(name), self._config, self._buffer, self._positions.pop(name, None))
+            position = self._positions.pop(name, None)
+            if position is None and self._since is not None:
+                position = Position(name, NO_FILE, 0, modified=self._since - _COARSE_CLOCK_MS)
+            self._tails[name] = Tail(Path(name), self._config, self._buffer, position)
 
 
 def _expand(patterns: Sequence[str], known: Iterable[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:

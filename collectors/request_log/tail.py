@@ -16,7 +16,10 @@ if TYPE_CHECKING:
     from collectors.request_log.config import RequestLogConfig
     from collectors.request_log.files import LogFile
 
-__all__ = ["Tail"]
+__all__ = ["NO_FILE", "Tail"]
+
+NO_FILE = 0
+"""Inode of a position that was noted before there was a file."""
 
 _NS_IN_MS = 1_000_000
 _NEWLINE = 10
@@ -60,6 +63,11 @@ class Tail:
             if not self._go_on(self._file):
                 return None
         return None
+
+    def begin(self) -> Position | None:
+        """Open the file without reading it, and return where reading will begin; None where there is no file."""
+        is_open = self._file is not None or self._open()
+        return self._at(self._file) if is_open and self._file is not None else None
 
     def pending(self) -> int:
         """Return how many bytes are known to be unread; of compressed files none are."""
@@ -106,7 +114,7 @@ class Tail:
         return self._begin(live)
 
     def _say_lost(self, live: LogFile | None, position: Position) -> None:
-        if live is None:
+        if live is None or position.inode == NO_FILE:
             return
         if live.inode == position.inode:
             self.truncated += 1

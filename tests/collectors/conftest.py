@@ -20,11 +20,13 @@ FAR = 10**15
 class Reader:
     """Reads a log as the daemon does, keeping the position that a checkpoint would hold."""
 
-    def __init__(self, *files: str, positions: tuple[Position, ...] = (), **bounds: int) -> None:
+    def __init__(
+        self, *files: str, positions: tuple[Position, ...] = (), since: int | None = None, **bounds: int
+    ) -> None:
         self.now = FAR
         self.positions = {position.path: position for position in positions}
         config = RequestLogConfig(files, **{"rescan_ms": 0, **bounds})
-        self.stream = FileStream(config, positions, lambda: self.now)
+        self.stream = FileStream(config, positions, lambda: self.now, since)
         self.overlong = 0
         self.blocks: list[Block] = []
 

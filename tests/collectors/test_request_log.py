@@ -220,6 +220,27 @@ def test_a_file_gone_before_it_was_finished_is_said_to_be_lost(log: Path, append
     assert tail.stream.status().lost == 1
 
 
+def test_a_file_that_began_and_was_rotated_since_the_checkpoint_is_read(
+    log: Path, append: Append, reader: Readers
+) -> None:
+    append(log, "a\n")
+    rotate(log)
+    append(log, "b\n")
+    since = log.stat().st_mtime_ns // 1_000_000
+    assert reader(str(log), since=since).read() == ["a", "b"]
+    assert reader(str(log), since=since + 60_000).read() == ["b"]
+    assert reader(str(log), since=since).stream.status().lost == 0
+
+
+def test_a_position_before_the_first_block_is_kept(log: Path, append: Append, reader: Readers) -> None:
+    append(log, "a\n")
+    begun = reader(str(log)).stream.begin()
+    rotate(log)
+    append(log, "b\n")
+    assert [position.offset for position in begun] == [0]
+    assert reader(str(log), positions=begun).read() == ["a", "b"]
+
+
 def test_a_line_of_50_megabytes_is_passed_over_and_counted(log: Path, append: Append, reader: Readers) -> None:
     append(log, "a\n" + "x" * 50_000_000 + "\nb\n")
     tail = reader(str(log))

@@ -1,0 +1,76 @@
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from tests.e2e.conftest import Daemon, now_ms, record, wait_until
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+CANARY = "canary-4711-kestrel"
+
+
+def records_full_of_canaries() -> Iterator[str]:
+    """A hot key, with the canary in every place where an application may put a value."""
+    key = {"PK": {"S": f"CASE#{CANARY}"}, "SK": {"S": f"AUDIT#{CANARY}"}}
+    now = now_ms()
+    for number in range(6000):
+        at = now - 60_000 + number * 10
+        yield record(at, number, key=key, consumed={"total": 60.0, "table": 60.0}, trace_id=CANARY)
+        if number % 100 == 0:
+            yield record(
+                at,
+                100_000 + number,
+                op="Query",
+                key={"PK": {"S": f"CASE#{CANARY}"}},
+                key_condition="PK = :p",
+                filter=f"note = '{CANARY}'",
+                values={":p": {"S": f"CASE#{CANARY}"}},
+                count=1,
+                scanned=500,
+                error={"code": f"Odd {CANARY}", "message": f"the key CASE#{CANARY} is odd"},
+                consumed=None,
+                request_id=CANARY,
+            )
+            yield record(
+                at, 200_000 + number, op="ExecuteStatement", statement=f"SELECT * FROM cases WHERE PK = '{CANARY}'"
+            )
+            yield record(at, 300_000 + number, op="Scan", key=None, filter="note = :n", user_agent=CANARY)
+            yield f'{{"v":1,"op":"{CANARY}","table":"cases"\n'
+            yield f'{{"v":1,"time":"{CANARY}","op":"GetItem","table":"{CANARY}"}}\n'
+            yield record(at, 400_000 + number, table=f"CASE#{CANARY}", op=f"Get {CANARY}")
+
+
+PATHS = ("/", "/metrics", "/healthz", "/readyz", "/docs/", "/docs/metrics", "/api/v1/report", "/api/v1/findings")
+
+
+def test_a_key_shows_nowhere_unless_it_is_asked_for(daemon: Daemon) -> None:
+    daemon.configure(window="60s")
+    daemon.log.write_text("".join(records_full_of_canaries()))
+    daemon.start()
+    daemon.listening()
+    wait_until(daemon.is_ready, "something was judged")
+    findings = json.loads(daemon.get("/api/v1/findings"))["findings"]
+    assert "hot-key" in {finding["detector"] for finding in findings}
+    for path in PATHS:
+        assert CANARY not in daemon.get(path), path
+    assert CANARY not in daemon.get("/metrics", Accept="application/openmetrics-text")
+    daemon.config.write_text(f'{{"contract": "{CANARY}"')
+    daemon.stop()
+    assert "hot-key" in daemon.output.read_text()
+    assert CANARY not in daemon.output.read_text()
+    assert CANARY not in daemon.errors.read_text()
+
+
+def test_a_key_shows_where_the_policy_reveals_it(daemon: Daemon) -> None:
+    daemon.configure(window="60s", keys="reveal")
+    daemon.log.write_text("".join(records_full_of_canaries()))
+    daemon.start()
+    daemon.listening()
+    wait_until(daemon.is_ready, "something was judged")
+    assert CANARY in daemon.get("/api/v1/findings")
+    assert CANARY not in daemon.get("/metrics")
+    daemon.stop()
+    assert CANARY in daemon.output.read_text()
+    assert CANARY not in daemon.errors.read_text()
