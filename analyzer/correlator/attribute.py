@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from analyzer.contract.model import UNNAMED, PatternDeclaration
-from analyzer.correlator.fits import Fit, Match, executed_as, match_pattern
+from analyzer.correlator.fits import Asked, Fit, Match, asked_of, match_pattern
 from analyzer.model.shape import Attribution, AttributionKind
 
 if TYPE_CHECKING:
@@ -41,11 +41,11 @@ def attribute(shape: Shape, target: Target, caller: str | None, contract: Contra
         return Attribution(AttributionKind.UNDECLARED, because="no contract declares this table")
     if not shape.parsed:
         return Attribution(AttributionKind.UNPARSED, because="its expressions could not be parsed")
-    operations = executed_as(shape, table)
-    matches = [_Candidate(p, match_pattern(shape, p, table, operations)) for p in table.patterns]
-    possible = _without_wider(shape, table, [each for each in matches if each.match.fit is not Fit.NO])
+    asked = asked_of(shape, table)
+    matches = [_Candidate(pattern, match_pattern(asked, pattern)) for pattern in table.patterns]
+    possible = _without_wider(asked, table, [each for each in matches if each.match.fit is not Fit.NO])
     if not possible:
-        because = _nearest_miss(shape, table, operations, matches)
+        because = _nearest_miss(shape, table, asked.operations, matches)
         return Attribution(AttributionKind.UNDECLARED, because=because)
     return _choose(shape, contract.caller_of(caller), possible)
 
@@ -64,23 +64,20 @@ def _by_tag(shape: Shape, tag: str, table: TableDeclaration | None, contract: Co
     return Attribution(AttributionKind.UNDECLARED, because=because)
 
 
-def _without_wider(shape: Shape, table: TableDeclaration, possible: list[_Candidate]) -> list[_Candidate]:
-    """Leave out patterns without a sort condition where the request has one and a sibling declares one."""
-    partition, sort = table.schema(shape.index)
-    has_sort = any(predicate.attribute in sort for predicate in shape.key)
-    if not has_sort:
+def _without_wider(asked: Asked, table: TableDeclaration, possible: list[_Candidate]) -> list[_Candidate]:
+    """Leave out patterns without a sort condition where a Query has one and a sibling declares one."""
+    is_query = "Query" in asked.operations and "GetItem" not in asked.operations
+    if not is_query or not any(name in asked.key for name in asked.sort):
         return possible
-    declared = {
-        _partition_texts(pattern, partition)
-        for pattern in table.patterns
-        if pattern.index == shape.index and "Query" in pattern.operations and _declares_sort(pattern, sort)
+    wide = [each for each in possible if not _declares_sort(each.pattern, asked.sort)]
+    texts = {_partition_texts(each.pattern, asked.partition) for each in wide}
+    narrow = {
+        _partition_texts(pattern, asked.partition)
+        for pattern in (table.patterns if texts else ())
+        if pattern.index == asked.shape.index and "Query" in pattern.operations and _declares_sort(pattern, asked.sort)
     }
     return [
-        each
-        for each in possible
-        if "Query" not in each.pattern.operations
-        or _declares_sort(each.pattern, sort)
-        or _partition_texts(each.pattern, partition) not in declared
+        each for each in possible if each not in wide or _partition_texts(each.pattern, asked.partition) not in narrow
     ]
 
 

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from enum import IntEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec import Struct
 
+from analyzer.model.shape import KeyPredicate, Shape
+
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
     from analyzer.contract.model import KeyTemplate, PatternDeclaration, TableDeclaration
-    from analyzer.model.shape import KeyPredicate, PartShape, Shape
     from analyzer.requests.templates import Template
 
-__all__ = ["Fit", "Match", "executed_as", "match_pattern"]
+__all__ = ["Asked", "Fit", "Match", "asked_of", "executed_as", "match_pattern"]
 
 _VERBS = {"SELECT": ("Query",), "INSERT": ("PutItem",), "UPDATE": ("UpdateItem",), "DELETE": ("DeleteItem",)}
 _SEVERAL = {
@@ -41,6 +42,14 @@ class Match(Struct, frozen=True):
     has_sort: bool = False
 
 
+Conditions = dict[str, KeyPredicate]
+
+_OTHER_OPERATION = Match(Fit.NO, why="operation")
+_OTHER_INDEX = Match(Fit.NO, why="index")
+_OTHER_KEY = Match(Fit.NO, why="key")
+_OTHER_SORT = Match(Fit.NO, why="sort")
+
+
 def executed_as(shape: Shape, table: TableDeclaration) -> frozenset[str]:
     """Return the operations that a request counts as: its own, and for PartiQL what DynamoDB executes it as."""
     names = {shape.operation}
@@ -63,69 +72,85 @@ def _names_one_item(shape: Shape, table: TableDeclaration) -> bool:
     return bool(bound) and bound >= {*table.partition_key, *table.sort_key}
 
 
-def match_pattern(
-    shape: Shape, pattern: PatternDeclaration, table: TableDeclaration, operations: Iterable[str]
-) -> Match:
+class Asked(NamedTuple):
+    """A request as patterns are compared with it: what it counts as, and its conditions by attribute."""
+
+    shape: Shape
+    operations: frozenset[str]
+    partition: tuple[str, ...]
+    sort: tuple[str, ...]
+    has_sure_keys: bool
+    key: Conditions
+    parts: tuple[Conditions, ...]
+
+
+def asked_of(shape: Shape, table: TableDeclaration) -> Asked:
+    """Prepare a shape, once for all patterns of its table."""
+    index = None if shape.parts else shape.index
+    partition, sort = table.schema(index)
+    parts = tuple(_by_attribute(part.key) for part in shape.parts)
+    sure = table.has_sure_keys(index)
+    return Asked(shape, executed_as(shape, table), partition, sort, sure, _by_attribute(shape.key), parts)
+
+
+def _by_attribute(predicates: Iterable[KeyPredicate]) -> Conditions:
+    return {predicate.attribute: predicate for predicate in predicates}
+
+
+def match_pattern(asked: Asked, pattern: PatternDeclaration) -> Match:
     """Compare operation, index and key templates; what only sets equals apart is left to the caller."""
-    shared = [name for name in pattern.operations if name in operations]
+    shared = [name for name in pattern.operations if name in asked.operations]
     if not shared:
-        return Match(Fit.NO, why="operation")
-    if pattern.index != shape.index:
-        return Match(Fit.NO, why="index")
+        return _OTHER_OPERATION
+    if pattern.index != asked.shape.index:
+        return _OTHER_INDEX
     if not pattern.keys or "Scan" in shared:
         return Match(Fit.SURE)
-    if shared[0] in _MANY_ITEMS or shape.parts:
-        return _match_parts(shape.parts, pattern, table)
-    found = [_match_key(key, shape.key, table, shape, is_query="Query" in shared) for key in pattern.keys]
-    return max(found, key=lambda match: (match.fit, match.literals))
+    if shared[0] in _MANY_ITEMS or asked.parts:
+        return _match_parts(asked, pattern)
+    return _closest([_match_key(key, asked.key, asked, is_query="Query" in shared) for key in pattern.keys])
 
 
-def _match_parts(parts: Sequence[PartShape], pattern: PatternDeclaration, table: TableDeclaration) -> Match:
+def _closest(matches: list[Match]) -> Match:
+    return matches[0] if len(matches) == 1 else max(matches, key=lambda match: (match.fit, match.literals))
+
+
+def _match_parts(asked: Asked, pattern: PatternDeclaration) -> Match:
     """Each part has to fall under one of the pattern's maps; parts that are not known may."""
-    if not parts:
+    if not asked.parts:
         takes_all = any(all(_takes_anything(k.template) for k in key) for key in pattern.keys)
         return Match(Fit.SURE if takes_all else Fit.PERHAPS, why="the keys of the parts are not known")
     fit, literals, why = Fit.SURE, 0, ""
-    for part in parts:
-        found = [_match_key(key, part.key, table, None, is_query=False) for key in pattern.keys]
-        best = max(found, key=lambda m: (m.fit, m.literals))
+    for part in asked.parts:
+        best = _closest([_match_key(key, part, asked, is_query=False) for key in pattern.keys])
         if best.fit < fit:
             fit, why = best.fit, best.why
         literals += best.literals
     return Match(fit, literals, why)
 
 
-def _match_key(
-    key: tuple[KeyTemplate, ...],
-    predicates: tuple[KeyPredicate, ...],
-    table: TableDeclaration,
-    shape: Shape | None,
-    *,
-    is_query: bool,
-) -> Match:
+def _match_key(key: tuple[KeyTemplate, ...], conditions: Conditions, asked: Asked, *, is_query: bool) -> Match:
     """Compare one map of templates with a request's conditions on key attributes; other attributes say nothing."""
-    index = None if shape is None else shape.index
-    partition, sort = table.schema(index)
-    by_name = {predicate.attribute: predicate for predicate in predicates}
-    is_sure_of_keys = table.has_sure_keys(index)
-    fit, literals, why = Fit.SURE, 0, ""
-    for attribute, template in ((k.attribute, k.template) for k in key):
-        if attribute not in partition and attribute not in sort:
+    fit, literals, why, has_sort = Fit.SURE, 0, "", False
+    for declared in key:
+        attribute, template = declared.attribute, declared.template
+        is_sort = attribute in asked.sort
+        if not is_sort and attribute not in asked.partition:
             continue
-        predicate = by_name.get(attribute)
+        has_sort = has_sort or is_sort
+        predicate = conditions.get(attribute)
         if predicate is not None:
             found = _compare(template, predicate)
-        elif is_query and attribute in sort and predicates and is_sure_of_keys:
-            return Match(Fit.NO, why="sort")
+        elif is_query and is_sort:
+            found = Fit.NO if conditions and asked.has_sure_keys else Fit.PERHAPS
         else:
-            found = Fit.SURE if _takes_anything(template) and not (is_query and attribute in sort) else Fit.PERHAPS
+            found = Fit.SURE if _takes_anything(template) else Fit.PERHAPS
         if found is Fit.NO:
-            return Match(Fit.NO, why="sort" if attribute in sort else "key")
+            return _OTHER_SORT if is_sort else _OTHER_KEY
         if found is Fit.PERHAPS:
-            why = f"the value of {attribute} is not known"
-        fit = min(fit, found)
+            fit, why = found, f"the value of {attribute} is not known"
         literals += template.literal_characters
-    return Match(fit, literals, why, has_sort=any(k.attribute in sort for k in key))
+    return Match(fit, literals, why, has_sort)
 
 
 def _compare(template: Template, predicate: KeyPredicate) -> Fit:

@@ -118,6 +118,11 @@ def test_a_query_without_sort_condition_takes_one_only_where_no_sibling_declares
     assert ask([COLLECTION, AUDIT], "Query", PK, SINCE).pattern == "list-audit"
 
 
+def test_a_read_of_one_item_is_no_query_with_a_sort_condition(ask: Ask) -> None:
+    either = {"id": "either", "operation": ["GetItem", "Query"], "key": {"PK": "CASE#<id>"}}
+    assert ask([either, AUDIT], "GetItem", PK, META).pattern == "either"
+
+
 def test_a_pattern_that_declares_the_sort_condition_goes_before_one_that_takes_any(ask: Ask) -> None:
     any_sort = {"id": "any", "operation": "Query", "key": {"PK": "<pk>"}}
     told = {"id": "told", "operation": "Query", "key": {"PK": "<id>", "SK": "begins_with <prefix>"}}
