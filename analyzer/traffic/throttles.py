@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from analyzer.knowledge.throttling import limit_of
@@ -16,31 +17,61 @@ if TYPE_CHECKING:
 
 __all__ = ["throttles_of"]
 
-_Limit = tuple["Target", Direction, str]
-
 
 def throttles_of(
     counts: Counts, rows: dict[Target, list[PatternTraffic]], places: RowIndex
 ) -> dict[Target, list[Throttles]]:
     """Group refused tries by resource, direction and reason; one whose resource was not told is the request's own."""
-    grouped: dict[_Limit, list[ThrottleCount]] = {}
+    grouped: dict[tuple[Target, Direction, str], list[ThrottleCount]] = {}
+    told = _told_indexes(counts)
     for throttle in counts.throttles:
-        resource = throttle.resource or counts.cells[throttle.cell].target
-        grouped.setdefault((_within(resource, counts, throttle), throttle.direction, throttle.reason), []).append(
-            throttle
-        )
+        place = _place(throttle, counts, told)
+        grouped.setdefault((place, throttle.direction, throttle.reason), []).append(throttle)
     found: dict[Target, list[Throttles]] = {}
-    for (resource, direction, reason), parts in grouped.items():
-        found.setdefault(resource, []).append(_limit(direction, reason, parts, counts, rows, places))
+    for (place, direction, reason), parts in grouped.items():
+        found.setdefault(place, []).append(_limit(place, direction, reason, parts, counts, rows, places))
     return found
 
 
-def _within(resource: Target, counts: Counts, throttle: ThrottleCount) -> Target:
-    """Write a resource as its requests write their target: an ARN knows account and region, a request may not."""
-    return counts.cells[throttle.cell].target.at(resource.index)
+def _told_indexes(counts: Counts) -> dict[tuple[Target, Direction], Counter[str]]:
+    """Count the tries of which DynamoDB named the index whose limit refused them."""
+    told: dict[tuple[Target, Direction], Counter[str]] = {}
+    for throttle in counts.throttles:
+        if throttle.resource is not None and throttle.resource.index is not None:
+            base = counts.cells[throttle.cell].target.base
+            told.setdefault((base, throttle.direction), Counter())[throttle.resource.index] += throttle.tries
+    return told
+
+
+def _place(throttle: ThrottleCount, counts: Counts, told: dict[tuple[Target, Direction], Counter[str]]) -> Target:
+    """Return whose limit it was, as its requests write their target: an ARN knows account and region, they may not.
+
+    A try that a retry absorbed keeps its reason but not the ARN: an index limit is then that of the index which other
+    refusals of the table name, else of the only one that the request's writes reach.
+    """
+    cell = counts.cells[throttle.cell]
+    if throttle.resource is not None:
+        return cell.target.at(throttle.resource.index)
+    if not _is_of_an_index(throttle.reason) or cell.target.index is not None:
+        return cell.target
+    named = told.get((cell.target, throttle.direction))
+    if named:
+        return cell.target.at(named.most_common(1)[0][0])
+    reached = {
+        other.target.index
+        for other in counts.cells
+        if other.secondary and other.shape == cell.shape and other.target.base == cell.target
+    }
+    return cell.target.at(reached.pop()) if len(reached) == 1 else cell.target
+
+
+def _is_of_an_index(reason: str) -> bool:
+    limit = limit_of(reason)
+    return limit is not None and limit.is_index
 
 
 def _limit(
+    target: Target,
     direction: Direction,
     reason: str,
     parts: list[ThrottleCount],
@@ -57,13 +88,14 @@ def _limit(
     place = next(iter(hurt))[0]
     at_place = [row for row in rows[place] if row.shape.writes == (direction is Direction.WRITE) and not row.secondary]
     known = limit_of(reason)
+    is_named = known is not None and known.is_index == (target.index is not None)
     return Throttles(
         direction=direction,
         reason=reason or None,
-        cause=known.cause if known else "unknown",
+        cause=known.cause if known is not None and is_named else "unknown",
         source=SourceName.REQUEST_LOG,
         tries=sum(tries for tries, _ in hurt.values()),
-        throttled=sum(rows[target][number].throttled.value for target, number in hurt),
+        throttled=sum(rows[at][number].throttled.value for at, number in hurt),
         failed=sum(failed for _, failed in hurt.values()),
         calls=sum(row.requests.value for row in at_place),
         hurt=_hurt(hurt, rows, at_place),

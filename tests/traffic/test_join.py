@@ -197,6 +197,36 @@ def test_a_throttle_whose_resource_was_not_told_is_the_requests_own() -> None:
     assert (one.cause, one.reason, one.tries) == ("unknown", None, 6)
 
 
+REFUSED = "IndexWriteKeyRangeThroughputExceeded"
+
+
+def test_an_absorbed_try_on_an_index_limit_is_that_of_the_index_which_other_refusals_name() -> None:
+    named = ThrottleCount(0, REFUSED, GSI2, WRITE, 3, 1)
+    absorbed = ThrottleCount(0, REFUSED, None, WRITE, 9, 0)
+    found = seen(counts((cell(PUT), {Count.REQUESTS: 10}), throttles=(named, absorbed)))
+    assert [one.tries for one in found["cases/GSI2"].throttles] == [12]
+    assert found["cases"].throttles == ()
+
+
+def test_it_is_that_of_the_only_index_that_the_requests_writes_reach() -> None:
+    cells = ((cell(PUT), {Count.REQUESTS: 10}), (cell(PUT, GSI2, secondary=True), {Count.WRITE_HALF_UNITS: 8}))
+    found = seen(counts(*cells, throttles=(ThrottleCount(0, REFUSED, None, WRITE, 9, 0),)))
+    assert [one.cause for one in found["cases/GSI2"].throttles] == ["key-range"]
+
+
+def test_where_the_index_cannot_be_told_the_table_is_not_blamed_for_its_limit() -> None:
+    (one,) = seen(counts((cell(PUT), {Count.REQUESTS: 1}), throttles=(ThrottleCount(0, REFUSED, None, WRITE, 9, 0),)))[
+        "cases"
+    ].throttles
+    assert (one.cause, one.reason) == ("unknown", REFUSED)
+
+
+def test_an_absorbed_try_of_an_index_read_is_that_of_the_index_it_read() -> None:
+    throttle = ThrottleCount(0, "IndexReadKeyRangeThroughputExceeded", None, READ, 9, 0)
+    found = seen(counts((cell(target=GSI2), {Count.REQUESTS: 1}), throttles=(throttle,)))
+    assert [one.cause for one in found["cases/GSI2"].throttles] == ["key-range"]
+
+
 def test_the_most_hurt_comes_first() -> None:
     throttles = tuple(ThrottleCount(n, "TableReadAccountLimitExceeded", None, READ, n + 1, 0) for n in range(2))
     evidence = counts((cell(), {Count.REQUESTS: 1}), (cell(caller="b"), {Count.REQUESTS: 1}), throttles=throttles)
