@@ -212,3 +212,33 @@ print(json.dumps([json.loads(line) for line in b"".join(lines).splitlines()]))
     records = json.loads(done.stdout)
     assert [record["op"] for record in records] == ["PutItem", "GetItem", "Query"]
     assert len({record.get("key", {}).get("id", {}).get("S") for record in records[1:]}) == 1
+
+
+@pytest.mark.parametrize("on_client", [True, False])
+async def test_an_asynchronous_client_describes_a_table_beside_the_call(
+    log: Log, dynamodb: StubDynamoDB, *, on_client: bool
+) -> None:
+    asked = asyncio.Event()
+    loop = asyncio.get_running_loop()
+
+    def answer(operation: str, _body: Any) -> Any:
+        if operation != "DescribeTable":
+            return {}
+        loop.call_soon_threadsafe(asked.set)
+        return {"Table": {"TableName": "t", "KeySchema": [{"AttributeName": "id", "KeyType": "HASH"}]}}
+
+    dynamodb.answer = answer
+    session = aioboto3.Session(aws_access_key_id="x", aws_secret_access_key="x", region_name="us-east-1")
+    options: dict[str, Any] = {"sink": log.take, "salt": "pepper", "describe": True}
+    if not on_client:
+        log.sampler = dynascope_sampler.instrument(session, **options)
+    async with session.client("dynamodb", endpoint_url=log.url) as client:
+        if on_client:
+            log.sampler = dynascope_sampler.instrument(client, **options)
+        await client.put_item(TableName="t", Item={"id": {"S": "a"}})
+        await asyncio.wait_for(asked.wait(), 10)
+        await asyncio.gather(*[task for task in asyncio.all_tasks() if task is not asyncio.current_task()])
+        await client.put_item(TableName="t", Item={"id": {"S": "a"}})
+    before, after = await asyncio.to_thread(log.records)
+    assert "key" not in before
+    assert after["key"]["id"]["S"].startswith("~k")

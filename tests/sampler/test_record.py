@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from boto3.dynamodb.conditions import Attr, Key
 from botocore.exceptions import ClientError
+from dynascope_sampler.record import Call, build
+from dynascope_sampler.schema import Schema
 
 from tests.sampler.stub_dynamodb import CUT, StubDynamoDB, failure
 
@@ -485,3 +487,94 @@ DESCRIBED = {
         }
     ],
 }
+
+
+def test_units_of_a_transaction_are_split_into_read_and_write(log: Log, dynamodb: StubDynamoDB) -> None:
+    split = {"ReadCapacityUnits": 2.0, "WriteCapacityUnits": 4.0, "CapacityUnits": 6.0}
+    dynamodb.answer = lambda *_: {"ConsumedCapacity": [{"TableName": "cases", **split, "Table": split}]}
+    log.start(capacity=True).transact_write_items(TransactItems=[{"Delete": {"TableName": "cases", "Key": CASE}}])
+    assert log.record()["consumed"] == {
+        "total": 6.0,
+        "read": 2.0,
+        "write": 4.0,
+        "table": {"read": 2.0, "write": 4.0},
+    }
+
+
+def test_an_update_that_returns_the_new_item_tells_all_its_index_keys(log: Log, dynamodb: StubDynamoDB) -> None:
+    dynamodb.answer = lambda *_: {"Attributes": ITEM}
+    log.start().update_item(
+        TableName="cases",
+        Key=CASE,
+        UpdateExpression="ADD version :one",
+        ExpressionAttributeValues={":one": {"N": "1"}},
+        ReturnValues="ALL_NEW",
+    )
+    assert shaped(log.record()["index_keys"]) == {"GSI1": {"GSI1PK": {"S": "~k#~d"}, "GSI1SK": {"S": "~k#~d"}}}
+
+
+def test_vector_searches_are_records_on_any_botocore() -> None:
+    call = Call("SearchVectors", {"TableName": "cases", "IndexName": "V1", "Limit": 3}, token_sent=False)
+    raw = build(call, {"SearchResults": [{}, {}]}, Schema({}))
+    assert raw.fields == {"op": "SearchVectors", "table": "cases", "limit": 3, "index": "V1", "count": 2}
+
+
+@pytest.mark.parametrize(
+    ("operation", "params"),
+    [
+        ("transact_write_items", {"TransactItems": [{"Delete": {"TableName": "t", "Key": CASE}}]}),
+        ("batch_get_item", {"RequestItems": {"t": {"Keys": [CASE]}}}),
+        ("batch_write_item", {"RequestItems": {"t": [{"DeleteRequest": {"Key": CASE}}]}}),
+    ],
+)
+def test_every_call_that_names_a_key_teaches_it(log: Log, operation: str, params: dict[str, Any]) -> None:
+    client = log.start(schema=None)
+    getattr(client, operation)(**params)
+    client.put_item(TableName="t", Item=ITEM)
+    assert set(log.records()[1]["key"]) == {"PK", "SK"}
+
+
+def test_a_query_teaches_the_partition_key_so_that_the_key_stratum_works(log: Log) -> None:
+    client = log.start(schema=None, request_rate=0.0, key_rate=1.0)
+    client.get_item(TableName="t", Key=CASE)
+    assert log.records() == []
+    client.query(
+        TableName="t",
+        KeyConditions={
+            "PK": {"ComparisonOperator": "EQ", "AttributeValueList": [{"S": "CASE#1"}]},
+            "SK": {"ComparisonOperator": "GT", "AttributeValueList": [{"S": "A"}]},
+        },
+    )
+    client.get_item(TableName="t", Key=CASE)
+    client.transact_write_items(TransactItems=[{"Delete": {"TableName": "t", "Key": CASE}}])
+    assert [record["op"] for record in log.records()] == ["GetItem", "TransactWriteItems"]
+
+
+def test_index_reads_of_tables_with_number_keys_tell_what_they_returned(log: Log, dynamodb: StubDynamoDB) -> None:
+    dynamodb.answer = lambda *_: {"Items": [{"id": {"N": "5"}}], "Count": 1, "ScannedCount": 1}
+    schema = {"t": {"partition_key": "id", "indexes": {"by-a": ["a"]}}}
+    log.start(schema=schema, request_rate=0.0, key_rate=1.0).query(
+        TableName="t",
+        IndexName="by-a",
+        KeyConditionExpression="a = :a",
+        ExpressionAttributeValues={":a": {"S": "x"}},
+    )
+    assert shaped(log.record()["returned"]) == [{"key": "~d"}]
+
+
+def test_a_very_long_record_loses_its_expressions_and_keeps_its_keys(log: Log) -> None:
+    update = "SET " + ", ".join(f"a{n} = :v" for n in range(400))
+    member = {"Key": CASE, "UpdateExpression": update, "ExpressionAttributeValues": {":v": {"S": "x"}}}
+    log.start().transact_write_items(TransactItems=[{"Update": {"TableName": "cases", **member}}] * 60)
+    record = log.record()
+    assert len(record["parts"]) == 60
+    assert all("update" not in part and "key" in part for part in record["parts"])
+
+
+def test_a_message_about_more_values_than_can_be_removed_is_left_out(log: Log, dynamodb: StubDynamoDB) -> None:
+    client = log.start()
+    dynamodb.script = [failure("ValidationException", "no")]
+    item = {**CASE, "l": {"L": [{"S": f"value-{n}"} for n in range(500)]}}
+    with pytest.raises(ClientError):
+        client.put_item(TableName="cases", Item=item)
+    assert log.record()["error"] == {"code": "ValidationException"}
