@@ -99,7 +99,8 @@ class HeavyKey(Struct, frozen=True):
     The true weight lies in [low, high] (half-units). `series` holds (slice start, low, high) of each slice with weight.
     `tries` are throttled tries. `by_cell` says which cells of `Counts.cells` the weight came from, a lower bound each.
     `peak_second` is the most half-units in one second and `seconds_over` how many seconds stood at or over the ceiling
-    since `tracked_since`; None where no per-second ring was kept. `sampled` is the number of records that it rests on.
+    since `tracked_since`; None where no per-second ring was kept. `sampled` is the number of records that it rests on,
+    `requests` how many requests they stand for.
     `templates` is the shown shape of each value of the key (`CASE#<id>`), partition first.
     """
 
@@ -115,6 +116,7 @@ class HeavyKey(Struct, frozen=True):
     sampled: int = 0
     distinct_sorts: int | None = None
     templates: tuple[str, ...] = ()
+    requests: int = 0
 
 
 class HeavyKeys(Struct, frozen=True):

@@ -1,79 +1,99 @@
-"""Key values become small numbers: which key, which partition, which prefixes, and which class of key values.
+"""Key values by the thousand, without looking into each: what they have in common is a form, remembered by signature.
 
-A class is what all keys of one shape have in common (`CASE#<id>` and `META`); numbers are good until `rotate`, which
-forgets all keys but those of the last stretch, so that memory does not follow the number of keys.
+A signature is the raw JSON of a key with everything replaced that cannot matter for its class (`CASE#<id>`, `META`):
+tokens, digits. Its form says which class that is, and where in the JSON partition and sort key stand. So a key is never
+parsed, and memory does not follow the number of keys.
 """
 
 from __future__ import annotations
 
 import re
 from array import array
-from typing import TYPE_CHECKING, Any
-from zlib import crc32
+from collections.abc import Callable, Iterable
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
 from analyzer.model.shape import KeyPredicate
+from analyzer.requests.digest_cells import is_local_index
 from analyzer.requests.tokens import key_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from analyzer.requests.lexicon import Lexicon
 
-__all__ = ["NO_KEY", "PREFIXES", "KeyClass", "KeySpace", "KeyTable"]
+__all__ = [
+    "IRREGULAR",
+    "NO_KEY",
+    "PREFIXES",
+    "Form",
+    "FormTable",
+    "KeyClass",
+    "KeySpace",
+    "Squash",
+    "canonical",
+    "prefix_of",
+]
 
 NO_KEY = 0
-"""The number of the key that is not known."""
+"""The number of the form of a key that is not known."""
+
+IRREGULAR = -1
+"""Stands for the form of keys that have to be parsed one by one."""
 
 PREFIXES = 3
 """How many prefixes of a partition key are counted at most."""
 
 KeyClass = tuple[KeyPredicate, ...]
+Squash = Callable[[bytes], bytes]
+"""Replaces in many keys at once (one a line) what cannot matter for their class."""
 
-_MOST_SIGNATURES = 4096
+_MOST_SIGNATURES = 8192
 _LONGEST_VALUE = 2048
 _DECODE = msgspec.json.Decoder(dict[str, dict[str, Any]]).decode
-_TOKEN = re.compile(r"~([kd])[a-z2-7]{8}")
-_DELIMITER = re.compile(r"[#|/]")
-_DIGITS = re.compile(r"[0-9]+")
-_TEXT = re.compile(r"[^#|/]*[^#|/0-9][^#|/]*")
-_PREFIX = re.compile(r"[^#|/]*[#|/]+")
-_VARIABLE = re.compile(r"[0-9]|~[kd][a-z2-7]{8}")
+_DECODE_ENTRIES = msgspec.json.Decoder(dict[str, dict[str, dict[str, Any]]]).decode
+_PIECES_OF_ONE = {9, 15}
+"""Into how many pieces quotes split the keys of one index, of one attribute or two."""
+
+_TOKEN = re.compile(rb"~[kd][a-z2-7]{8}")
+_TEXT_TOKEN = re.compile(rb"~k[a-z2-7]{8}")
+_DIGIT_TOKEN = re.compile(rb"~d[a-z2-7]{8}")
+_UUID = re.compile(rb"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
+_TO_ZERO = bytes.maketrans(b"123456789", b"000000000")
+_DELIMITER = re.compile(rb"[#|/]")
+_VARIABLE = re.compile(rb"[0-9]|~[kd][a-z2-7]{8}")
+_WORDS = re.compile(rb"0*x[x0]*")
+_TO_WORD = bytes(
+    ord("0") if byte in b"0123456789" else byte if byte in b'#|/"\n' else ord("x") for byte in range(256)
+)  # digits stay digits, all else but delimiters and quotes becomes an x
 _SORT_LIKE = re.compile(r"sk$|sort|range", re.IGNORECASE)
 
 
-class KeyTable:
-    """All keys of the present stretch; one for a digest, since targets may share keys."""
+class Form(NamedTuple):
+    """What keys of one signature have in common: their class, and where their values stand between the quotes.
+
+    A place of 0 means that there is none. `cuts` are the lengths, in segments, of the prefixes that are counted.
+    """
+
+    class_number: int
+    part_at: int
+    sort_at: int
+    cuts: tuple[int, ...] = ()
+
+
+class FormTable:
+    """The forms of all key spaces, by number; bounded by the variety of templates."""
 
     def __init__(self) -> None:
-        self.classes: list[KeyClass] = [()]
-        self._class_numbers: dict[KeyClass, int] = {(): 0}
-        self.previous: tuple[array[int], list[tuple[str, str | None] | None]] = (array("i"), [])
-        self._clear()
-
-    def _clear(self) -> None:
-        self._items: dict[tuple[int, str | None, str | None], int] = {}
-        self._pairs: dict[tuple[str, str], int] = {}
-        self._parts: dict[str, int] = {}
-        self._prefixes: dict[str, int] = {}
-        self.item_class = array("i", [0])
-        self.item_part = array("i", [-1])
-        self.item_pair = array("i", [-1])
-        self.item_names: list[tuple[str, str | None] | None] = [None]
-        self.pair_names: list[tuple[str, str]] = []
-        self.part_names: list[str] = []
-        self.part_hash = array("L")
-        self.part_prefixes = [array("i") for _ in range(PREFIXES)]
-        self.prefix_names: list[str] = []
-
-    def __len__(self) -> int:
-        return len(self.item_names)
-
-    def rotate(self) -> None:
-        """Begin a new stretch."""
-        self.previous = (self.item_class, self.item_names)
-        self._clear()
+        self.classes: list[KeyClass] = []
+        self._class_numbers: dict[KeyClass, int] = {}
+        self.forms: list[Form] = []
+        self._numbers: dict[Form, int] = {}
+        self.class_of = array("q")
+        self.part_at = array("q")
+        self.sort_at = array("q")
+        self.has_prefix = array("b")
+        self.number(Form(self.class_number(()), 0, 0))
 
     def class_number(self, key_class: KeyClass) -> int:
         """Return the number of a class."""
@@ -83,163 +103,237 @@ class KeyTable:
             self.classes.append(key_class)
         return number
 
-    def item(self, class_number: int, part: str | None, sort: str | None) -> int:
-        """Return the number of a key; one without identity has a class alone."""
-        identity = (class_number, part, sort)
-        number = self._items.get(identity)
-        if number is not None:
-            return number
-        number = self._items[identity] = len(self.item_names)
-        self.item_class.append(class_number)
-        if part is None:
-            self.item_part.append(-1)
-            self.item_pair.append(-1)
-            self.item_names.append(None)
-            return number
-        self.item_part.append(self._part(part))
-        self.item_pair.append(-1 if sort is None else self._pair((part, sort)))
-        self.item_names.append((part, sort))
-        return number
-
-    def _part(self, part: str) -> int:
-        number = self._parts.get(part)
+    def number(self, form: Form) -> int:
+        """Return the number of a form."""
+        number = self._numbers.get(form)
         if number is None:
-            number = self._parts[part] = len(self.part_names)
-            self.part_names.append(part)
-            self.part_hash.append(crc32(part.encode("utf-8", "surrogatepass")))
-            found = self._prefixes_of(part)
-            for column, prefix in zip(self.part_prefixes, found, strict=True):
-                column.append(prefix)
+            number = self._numbers[form] = len(self.forms)
+            self.forms.append(form)
+            self.class_of.append(form.class_number)
+            self.part_at.append(form.part_at)
+            self.sort_at.append(form.sort_at)
+            self.has_prefix.append(bool(form.cuts))
         return number
-
-    def _pair(self, pair: tuple[str, str]) -> int:
-        number = self._pairs.get(pair)
-        if number is None:
-            number = self._pairs[pair] = len(self.pair_names)
-            self.pair_names.append(pair)
-        return number
-
-    def _prefixes_of(self, part: str) -> list[int]:
-        """Number the leading segments that end in a delimiter; those of letters alone name a kind, not a tenant."""
-        found: list[int] = []
-        for piece in _PREFIX.finditer(part):
-            prefix = part[: piece.end()]
-            if len(found) < PREFIXES and piece.end() < len(part) and _VARIABLE.search(prefix):
-                number = self._prefixes.get(prefix)
-                if number is None:
-                    number = self._prefixes[prefix] = len(self.prefix_names)
-                    self.prefix_names.append(prefix)
-                found.append(number)
-        return found + [-1] * (PREFIXES - len(found))
 
 
 class KeySpace:
-    """The keys of one table or index as records of one `keys` policy write them.
+    """The keys of one table or index as records of one `keys` policy write them; `seen` maps signatures to forms."""
 
-    `is_clear`: values as sent. `has_identity`: two keys can be told apart; templates cannot.
-    """
-
-    def __init__(self, keys: KeyTable, lexicon: Lexicon, table: str, index: str | None, policy: str | None) -> None:
-        self._keys = keys
+    def __init__(self, forms: FormTable, lexicon: Lexicon, table: str, index: str | None, policy: str | None) -> None:
+        self._forms = forms
         self._lexicon = lexicon
         self._table = table
+        self._is_clear = policy in {None, "reveal"}
+        self._has_identity = policy != "template"
+        self._locals: dict[str, bool] = {}
+        self._layouts: dict[tuple[object, ...], tuple[int, int]] = {}
         self.schema = lexicon.schema(table, index)
-        self.is_clear = policy in {None, "reveal"}
-        self.has_identity = policy != "template"
-        self.numbers: dict[bytes, int] = {}
-        self._previous: dict[bytes, int] = {}
-        self._by_signature: dict[tuple[str, str, tuple[str, ...]], KeyPredicate] = {}
+        self.seen: dict[bytes, int] = {b"": NO_KEY}
+        self._is_declared, self._run = lexicon.vocabulary(table)
         literals = lexicon.literals(table)
-        self._behind = frozenset() if lexicon.salt is None else frozenset(map(lexicon.salt.token, literals))
-        self._is_declared, self._has_digits = lexicon.vocabulary(table)
+        self._behind = frozenset(lexicon.salt.token(text) for text in literals) if lexicon.salt else frozenset[str]()
+        self.squash = self._squash(has_uuids=False)
 
-    def rotate(self) -> None:
-        """Begin a new stretch, together with the table of keys."""
-        self._previous = self.numbers
-        self.numbers = {}
+    @property
+    def forms(self) -> list[Form]:
+        """The forms that numbers stand for."""
+        return self._forms.forms
 
-    def number(self, raw: bytes) -> int:
-        """Return the number of a key as a record writes it; the caller has looked into `numbers` before."""
-        before = self._previous.get(raw)
-        if before is None:
-            number = self._read(raw)
-        else:
-            classes, names = self._keys.previous
-            part, sort = names[before] or (None, None)
-            number = self._keys.item(classes[before], part, sort)
-        self.numbers[raw] = number
+    def _squash(self, *, has_uuids: bool) -> Squash:
+        if not self._has_identity:
+            return _as_it_is
+        if not self._is_clear:
+            return _token_squash(self._behind, self._run)
+        return _clear_squash(self._run, has_uuids=has_uuids) if self._is_declared else _words
+
+    def is_local(self, index: str) -> bool:
+        """Whether the units of an index count on the table."""
+        known = self._locals.get(index)
+        if known is None:
+            known = self._locals[index] = is_local_index(self._lexicon, self._table, index)
+        return known
+
+    def learn(self, signature: bytes, raw: bytes) -> int:
+        """Return the form of a key whose signature was never seen; IRREGULAR where such keys must be parsed."""
+        number = self.seen.get(signature)
+        if number is None:
+            if len(self.seen) >= _MOST_SIGNATURES:
+                self.seen.clear()
+                self.seen[b""] = NO_KEY
+            number = self.seen[signature] = self._form(raw)
+            if self._is_clear and self._is_declared and _UUID.search(raw):
+                self.squash = self._squash(has_uuids=True)
         return number
 
-    def _read(self, raw: bytes) -> int:
-        try:
-            attributes = _DECODE(raw)
-        except ValueError:
-            return NO_KEY
-        return self.number_of(attributes)
-
-    def number_of(self, attributes: dict[str, dict[str, Any]]) -> int:
-        """Return the number of a decoded key."""
-        texts: dict[str, str] = {}
-        for attribute, value in attributes.items():
-            text = key_text(value)
-            if text is None or len(text) > _LONGEST_VALUE:
-                return NO_KEY
-            texts[attribute] = text
+    def _form(self, raw: bytes) -> int:
+        texts = _read_texts(raw)
         if not texts:
             return NO_KEY
-        keys = self._keys
+        class_number = self._class(texts)
+        places = self.places(texts)
+        if places is None or not self._has_identity:
+            return self._forms.number(Form(class_number, 0, 0))
+        pieces = raw.split(b'"')
+        names = list(texts)
+        written = [piece.decode("utf-8", "replace") for piece in pieces[1::6] + pieces[5::6]]
+        is_plain = written == names + list(texts.values())
+        if not is_plain or self._has_alike(names) or max(map(len, places)) > 1:
+            return IRREGULAR
+        part_at, sort_at = (5 + 6 * names.index(place[0]) if place else 0 for place in places)
+        return self._forms.number(Form(class_number, part_at, sort_at, _cuts(pieces[part_at])))
+
+    def _has_alike(self, names: list[str]) -> bool:
+        """Whether two attributes look alike in a signature: then their order has to be looked at."""
+        return len(set(map(self.squash, (name.encode() for name in names)))) < len(names)
+
+    def _class(self, texts: dict[str, str]) -> int:
         predicates = [self.predicate(attribute, "=", (text,)) for attribute, text in texts.items()]
-        if len(predicates) > 1:
-            predicates.sort(key=_attribute)
-        number = keys.class_number(tuple(predicates))
-        if not self.has_identity:
-            return keys.item(number, None, None)
-        part, sort = self._identity(texts)
-        return keys.item(number, part, sort)
+        return self._forms.class_number(tuple(sorted(predicates, key=lambda predicate: predicate.attribute)))
 
     def predicate(self, attribute: str, operator: str, texts: tuple[str, ...] | None) -> KeyPredicate:
         """Return the class of the values that one condition compares an attribute with."""
-        signature = (attribute, operator, () if texts is None else tuple([self._signature(text) for text in texts]))
-        predicate = self._by_signature.get(signature)
-        if predicate is None:
-            predicate = self._lexicon.classify(self._table, attribute, operator, texts, clear=self.is_clear)
-            if len(self._by_signature) >= _MOST_SIGNATURES:
-                self._by_signature.clear()
-            self._by_signature[signature] = predicate
-        return predicate
+        return self._lexicon.classify(self._table, attribute, operator, texts, clear=self._is_clear)
 
-    def _signature(self, text: str) -> str:
-        """Return a text that is equal only for values of one class: tokens, numbers and free words look alike."""
-        if not self.is_clear:
-            if "~" not in text or (self._behind and not self._behind.isdisjoint(_DELIMITER.split(text))):
-                return text
-            return _TOKEN.sub(r"~\1aaaaaaaa", text)
-        if not self._is_declared:
-            text = _TEXT.sub("x", text)
-        return text if self._has_digits else _DIGITS.sub("0", text)
+    def parse(self, raw: bytes) -> tuple[int, bytes, bytes]:
+        """Return form, partition and sort key of an irregular key."""
+        return self.parsed(_read_texts(raw))
 
-    def _identity(self, texts: dict[str, str]) -> tuple[str | None, str | None]:
-        schema = self.schema
-        if schema is None:
-            schema = _guess(texts)
-        partition, sort = schema
+    def parsed(self, texts: dict[str, str]) -> tuple[int, bytes, bytes]:
+        """Return form, partition and sort key of decoded key attributes."""
+        if not texts:
+            return NO_KEY, b"", b""
+        form = self._forms.number(Form(self._class(texts), 0, 0))
+        places = self.places(texts)
+        if places is None or not self._has_identity:
+            return form, b"", b""
+        return form, *_joined(texts, places)
+
+    def entry(self, raw: bytes, index: str) -> tuple[bytes, bytes] | None:
+        """Return partition and sort key of an entry of this index, from the raw `index_keys` of an item written."""
+        pieces = raw.split(b'"')
+        names = (len(pieces), *pieces[1:4:2], *pieces[9:10])
+        if len(pieces) not in _PIECES_OF_ONE or b"\\" in raw:
+            return self._parse_entry(raw, index)
+        places = self._layouts.get(names)
+        if places is None:
+            entry = self._parse_entry(raw, index)
+            self._layouts[names] = places = self._layout(pieces, entry)
+        part, sort = places
+        return (pieces[part], pieces[sort] if sort else b"") if part else self._parse_entry(raw, index)
+
+    def _layout(self, pieces: list[bytes], entry: tuple[bytes, bytes] | None) -> tuple[int, int]:
+        """Return where the values of an entry stand; zeros where such entries have to be parsed."""
+        if len(self._layouts) >= _MOST_SIGNATURES:
+            self._layouts.clear()
+        places = [at for value in entry or () if value for at in (7, 13) if pieces[at : at + 1] == [value]]
+        return (places[0], places[1] if len(places) > 1 else 0) if len(set(places)) == len(pieces) // 7 else (0, 0)
+
+    def _parse_entry(self, raw: bytes, index: str) -> tuple[bytes, bytes] | None:
         try:
-            part = texts[partition[0]] if len(partition) == 1 else "|".join([texts[name] for name in partition])
-        except KeyError:
-            return None, None
-        if not sort:
-            return part, None
-        if len(sort) == 1:
-            return part, texts.get(sort[0])
-        known = [texts[name] for name in sort if name in texts]
-        return part, "|".join(known) if len(known) == len(sort) else None
+            attributes = _DECODE_ENTRIES(raw).get(index, {})
+        except ValueError:
+            return None
+        texts = _texts(attributes)
+        places = self.places(texts) if texts else None
+        return None if places is None else _joined(texts, places)
+
+    def places(self, names: Iterable[str]) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
+        """Tell partition and sort key attributes apart; None where the partition key is not whole."""
+        partition, sort = self.schema or _guess(names)
+        known = set(names)
+        if not known.issuperset(partition):
+            return None
+        return partition, sort if known.issuperset(sort) else ()
 
 
-def _attribute(predicate: KeyPredicate) -> str:
-    return predicate.attribute
+def prefix_of(part: bytes, cut: int) -> bytes:
+    """Return the first segments of a partition key, with the delimiter after them."""
+    end = 0
+    for _, found in zip(range(cut), _DELIMITER.finditer(part), strict=False):
+        end = found.end()
+    return part[:end]
+
+
+def canonical(raw: bytes) -> bytes:
+    """Write a key without the escapes that JSON does not ask for; what cannot be read stays as it is."""
+    try:
+        return msgspec.json.encode(msgspec.json.decode(raw))
+    except ValueError:
+        return raw
+
+
+def _joined(texts: dict[str, str], places: tuple[tuple[str, ...], tuple[str, ...]]) -> tuple[bytes, bytes]:
+    part, sort = ("|".join([texts[name] for name in place]).encode("utf-8", "surrogatepass") for place in places)
+    return part, sort
+
+
+def _read_texts(raw: bytes) -> dict[str, str]:
+    try:
+        return _texts(_DECODE(raw))
+    except ValueError:
+        return {}
+
+
+def _texts(attributes: dict[str, dict[str, Any]]) -> dict[str, str]:
+    """Return the texts of a key's attributes; none where one of them is no key value."""
+    texts: dict[str, str] = {}
+    for attribute, value in attributes.items():
+        text = key_text(value)
+        if text is None or len(text) > _LONGEST_VALUE:
+            return {}
+        texts[attribute] = text
+    return texts
 
 
 def _guess(names: Iterable[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Tell partition and sort key of an undeclared table apart by their names; else the first is the partition key."""
+    """Tell the keys of an undeclared table apart by their names; else the first one is the partition key."""
     first, *rest = sorted(names, key=lambda name: _SORT_LIKE.search(name) is not None)
     return (first,), tuple(rest)
+
+
+def _cuts(part: bytes) -> tuple[int, ...]:
+    """Return after which segments a prefix ends that names a part of the keys: variable, and not the whole key."""
+    segments = _DELIMITER.split(part)
+    variable = [number for number, segment in enumerate(segments, 1) if _VARIABLE.search(segment)]
+    return tuple(variable[:-1][:PREFIXES])
+
+
+def _as_it_is(keys: bytes) -> bytes:
+    return keys
+
+
+def _words(keys: bytes) -> bytes:
+    return _WORDS.sub(b"x", keys.translate(_TO_WORD))
+
+
+@lru_cache(maxsize=64)
+def _digit_squash(run: int | None) -> Squash:
+    """Return what makes all digits alike that no literal can match: where literals have some, only longer runs."""
+    if run is None:
+        return _as_it_is
+    if run == 0:
+        return lambda keys: keys.translate(_TO_ZERO)
+    longer = re.compile(rb"[0-9]{%d,}" % (run + 1))
+    zeros = b"0" * (run + 1)
+    return lambda keys: longer.sub(zeros, keys)
+
+
+@lru_cache(maxsize=64)
+def _token_squash(behind: frozenset[str], run: int | None) -> Squash:
+    """Return what makes all tokens alike but those that a literal hides behind."""
+    digits = _digit_squash(run)
+    if not behind:
+        return lambda keys: digits(_TEXT_TOKEN.sub(b"~k", _DIGIT_TOKEN.sub(b"~d", keys)))
+    kept = {token.encode() for token in behind}
+
+    def blank(found: re.Match[bytes]) -> bytes:
+        token = found.group()
+        return token if token in kept else token[:2]
+
+    return lambda keys: _TOKEN.sub(blank, keys)
+
+
+@lru_cache(maxsize=64)
+def _clear_squash(run: int | None, *, has_uuids: bool) -> Squash:
+    digits = _digit_squash(run)
+    return (lambda keys: digits(_UUID.sub(b"0", keys))) if has_uuids else digits

@@ -23,12 +23,7 @@ def quantile(buckets: Sequence[int], bounds: Sequence[float], share: float) -> t
     total = sum(buckets)
     if total == 0:
         return None
-    wanted = max(1, math.ceil(share * total))
-    seen = 0
-    number = 0
-    for number, calls in enumerate(buckets):
-        seen += calls
-        if seen >= wanted:
-            break
+    seen = np.cumsum(buckets)
+    number = int(np.searchsorted(seen, max(1, math.ceil(share * total))))
     low = bounds[number - 1] if number else 0.0
     return low, (bounds[number] if number < len(bounds) else math.inf)

@@ -1,9 +1,9 @@
 """The heaviest keys of a weighted stream in bounded memory, with bounds that hold for any split and order.
 
-Batched Space-Saving (Metwally, Agrawal, El Abbadi 2005; merging after Agarwal et al. 2012 and Cafaro et al. 2016): a key
+Batched Space-Saving (Metwally, Agrawal, El Abbadi 2005; merging after Agarwal et al. 2012, Cafaro et al. 2016): a key
 that is tracked has its weight counted exactly from then on, and a slack, which bounds what it may have weighed before.
-Invariant, by induction over every operation: the sum over tracked keys of (upper bound − floor) is at most
-total − capacity × floor; hence floor ≤ total ÷ capacity.
+Invariant, by induction over every operation: the sum over tracked keys of (upper bound minus floor) is at most
+total minus capacity × floor; hence floor ≤ total ÷ capacity.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class SpaceSaving(Generic[Key]):
         sketch: SpaceSaving[Key] = cls(capacity)
         sketch.floor = floor
         sketch.total = total
-        sketch._lows = heaviest  # noqa: SLF001 - of our own class
+        sketch._lows = heaviest
         sketch.prune()
         return sketch
 
@@ -139,7 +139,7 @@ class SpaceSaving(Generic[Key]):
         sketch.floor = floor
         sketch.total = total
         for key, low, slack in keys:
-            sketch._lows[key] = low  # noqa: SLF001 - of our own class
+            sketch._lows[key] = low
             if slack:
-                sketch._slacks[key] = slack  # noqa: SLF001 - of our own class
+                sketch._slacks[key] = slack
         return sketch

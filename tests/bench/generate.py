@@ -18,14 +18,13 @@ if TYPE_CHECKING:
 __all__ = ["generate", "main"]
 
 _CHUNK = 50_000
-_PER_SECOND = 555
+_PER_SECOND = 2_000
 _EXPONENT = 1.1
 
 
 def generate(count: int, *, hard: bool, sink: BinaryIO, seed: int = 1) -> None:
     """Write so many records, in order of time but for a second or so."""
-    for lines in _chunks(count, hard=hard, seed=seed):
-        sink.write("".join(lines).encode())
+    sink.writelines("".join(lines).encode() for lines in _chunks(count, hard=hard, seed=seed))
 
 
 def _chunks(count: int, *, hard: bool, seed: int) -> Iterator[list[str]]:
@@ -81,6 +80,7 @@ def _fill(number: int, key: int, second: int, ms: int, drawn: list[int]) -> dict
         "bytes": size,
         "latency": latency / 100,
         "owner": _TOKENS.get(owner) or _TOKENS.setdefault(owner, token(owner)),
+        "moment": token(second + (1 << 35)),
         "event": token(number + (1 << 30)),
         "read": f"{(1 + size // 4096) / 2:g}",
         "write": written,

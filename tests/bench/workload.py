@@ -164,7 +164,7 @@ def _written(key: str, sort: str, kind: str) -> _Member:
     return kind, None, (
         ("key", f'{{"PK":{key},"SK":{{"S":"{sort}"}}}}'),
         *own[kind],
-        ("index_keys", '{"GSI1":{"GSI1PK":{"S":"INVESTIGATOR#~k%(owner)s#STATUS#ACTIVE"},"GSI1SK":{"S":"DUE#%(second)s"}}}'),
+        ("index_keys", '{"GSI1":{"GSI1PK":{"S":"INVESTIGATOR#~k%(owner)s#STATUS#ACTIVE"},"GSI1SK":{"S":"DUE#~k%(moment)s"}}}'),
         ("consumed", '{"total":%(write2)d,"write":%(write2)d,"table":%(write)d,"indexes":{"GSI1":%(write)d}}'),
         ("item_bytes", "%(bytes)d"),
     )  # fmt: skip
@@ -191,7 +191,7 @@ _MEMBERS = (
     lambda key: _query(key, "ENTRY#", "#f0 = :f0 AND #f1 IN (:f1, :f2)"),
     lambda _key: _index_query("GSI1", _OWNER, "DUE#"),
     lambda _key: _index_query("GSI2", '{"S":"REGION#%(tenant)d"}', ""),
-    lambda key: _written(key, "AUDIT#%(second)s#~k%(event)s", "PutItem"),
+    lambda key: _written(key, "AUDIT#~k%(moment)s#~k%(event)s", "PutItem"),
     lambda key: _written(key, "META", "UpdateItem"),
     lambda key: _written(key, "ENTRY#1", "DeleteItem"),
     _batch,

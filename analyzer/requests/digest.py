@@ -1,0 +1,336 @@
+"""The digest: lines of a request log become whole numbers by slice and cell, heavy keys with bounds, and sequences.
+
+Parts of a log merge in any order. *Counts* are exact. *Heavy keys*: the truth lies in [low, high], the total weight is
+exact. *Sequences* are exact where parts are split by trace or key or are adjacent in time, else counted as cut.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+import numpy as np
+from msgspec import Struct
+
+from analyzer.model.counts import N_COUNTS, Count, Counts
+from analyzer.model.instant import SLICE_MS
+from analyzer.model.window import Window
+from analyzer.requests.digest_block import Line, ReadCounters, read_lines
+from analyzer.requests.digest_cells import CellTable
+from analyzer.requests.digest_columns import Columns
+from analyzer.requests.digest_heavy import HeavySlices, KeyRows
+from analyzer.requests.digest_intake import Intake
+from analyzer.requests.digest_keys import FormTable
+from analyzer.requests.digest_rare import RareCounts, find_failures
+from analyzer.requests.digest_result import heavy_keys
+from analyzer.requests.digest_routes import COUNTER
+from analyzer.requests.digest_sequences import SequenceCounts, SequenceTable, find_sequences
+from analyzer.requests.digest_slices import WIDTH, SliceCounts
+from analyzer.requests.digest_snapshot import Snapshot, read_snapshot, write_snapshot
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from analyzer.model.counts import Refusal, ThrottleCount
+    from analyzer.model.instant import Instant
+    from analyzer.model.request import RequestRecord
+    from analyzer.requests.digest_columns import Rows
+    from analyzer.requests.digest_rare import Failure
+    from analyzer.requests.digest_sides import SideKeys
+    from analyzer.requests.lexicon import Lexicon
+
+__all__ = ["Digest", "DigestLimits", "ReadCounters"]
+
+_SECONDS = SLICE_MS // 1000
+_HOUR_MS = 3_600_000
+_CELL_BITS = 32
+_CELL_MASK = (1 << _CELL_BITS) - 1
+_MOST_SERIES = 720
+"""A window of more slices gets no series: it would be mostly zeros."""
+
+
+class DigestLimits(Struct, frozen=True):
+    """The bounds of everything that grows.
+
+    `batch`: lines treated at once.  `rows`: key rows waiting to be folded. `cells`,
+    `routes`: shapes with caller and rate, raw texts. `grammar`: raw texts a second of log time that may go to the
+    grammar. `slices`: how many are kept before the oldest is forgotten by itself. `ids`: request ids remembered, at
+    most for 60 s and twice as many. `heavy`: heavy keys kept of a hot target and slice; `past`: of the past. `fragments`: open sequences. `hours`:
+    pairs of cell and clock hour.
+    """
+
+    batch: int = 1024
+    rows: int = 40_000
+    cells: int = 16_384
+    routes: int = 4_096
+    grammar: int = 200
+    slices: int = 4_096
+    ids: int = 40_000
+    heavy: int = 200
+    past: int = 64
+    fragments: int = 10_000
+    hours: int = 100_000
+    future_ms: int = 60_000
+
+
+class Digest:
+    """One part of a request log, or all of it."""
+
+    def __init__(self, lexicon: Lexicon, limits: DigestLimits | None = None) -> None:
+        limits = limits or DigestLimits()
+        self._lexicon = lexicon
+        self._limits = limits
+        self._read = ReadCounters()
+        self._waiting: list[Line] = []
+        self._intake = Intake(self._read, limits.ids)
+        self._forms = FormTable()
+        self._cells = CellTable(limits.cells)
+        self._columns = Columns(lexicon, self._forms, self._cells, routes=limits.routes, grammar=limits.grammar)
+        self._slices = SliceCounts()
+        self._rare = RareCounts()
+        self._heavy = HeavySlices(limits.heavy, limits.past)
+        self._sequences = SequenceTable(limits.fragments)
+        self._hours: dict[int, None] = {}
+        self._rows: list[KeyRows] = []
+        self._row_count = 0
+        self._forgotten: Instant = 0
+        self._squeezed = 0
+
+    @property
+    def read(self) -> ReadCounters:
+        """What became of the lines so far."""
+        self._settle(None)
+        self._read.squeezed = self._squeezed + self._columns.router.squeezed + len(self._cells.squeezed)
+        return self._read
+
+    def update(self, lines: bytes, now: Instant | None = None) -> None:
+        """Take in a block of whole lines; with `now`, what is more than a minute ahead of it is not counted."""
+        self._waiting += read_lines(lines, self._read)
+        if now is not None:
+            self._settle((now + self._limits.future_ms) // 1000)
+        elif len(self._waiting) >= self._limits.batch:
+            self._settle(None)
+
+    def update_records(self, records: Iterable[RequestRecord], now: Instant | None = None) -> None:
+        """Take in records that somebody has decoded already."""
+        self.update(b"\n".join(map(msgspec.json.encode, records)), now)
+
+    def _settle(self, latest: int | None) -> None:
+        """Count the lines that wait."""
+        if not self._waiting:
+            return
+        lines, self._waiting = self._waiting, []
+        lines, seconds = self._intake.admit(lines, latest)
+        if not lines:
+            return
+        routes = self._columns.routes(lines, seconds)
+        is_request = routes != COUNTER
+        if not is_request.all():
+            for at in np.flatnonzero(~is_request).tolist():
+                self._intake.turn_away(lines[at])
+            wanted = np.flatnonzero(is_request)
+            lines, seconds, routes = [lines[at] for at in wanted.tolist()], seconds[wanted], routes[wanted]
+        if lines:
+            self._count(lines, seconds, routes)
+
+    def _count(self, lines: list[Line], seconds: np.ndarray, routes: np.ndarray) -> None:
+        self._read.read += len(lines)
+        self._read.late += int((seconds < self._forgotten // 1000).sum())
+        rows = self._columns.rows(lines, seconds, routes)
+        touched = self._slices.add_rows(rows.seconds // _SECONDS, rows.cells, rows.counts, rows.buckets)
+        self._note_hours(touched)
+        failures = find_failures(lines)
+        if failures:
+            self._count_failures(lines, rows, failures)
+        find_sequences(lines, rows.counts[: rows.requests], rows.source[: rows.requests], self._sequences)
+        self._rows.append(rows.keys)
+        self._row_count += len(rows.keys.seconds)
+        if self._row_count > self._limits.rows:
+            self._fold()
+        if len(self._slices) > self._limits.slices:
+            for number in self._slices.starts()[: -self._limits.slices]:
+                self._forget(number)
+
+    def _note_hours(self, touched: np.ndarray) -> None:
+        hours = np.unique((touched[:, 0] * SLICE_MS // _HOUR_MS << _CELL_BITS) | touched[:, 1])
+        for code in hours.tolist():
+            if code not in self._hours and len(self._hours) < self._limits.hours:
+                self._hours[code] = None
+
+    def _count_failures(self, lines: list[Line], rows: Rows, failures: list[tuple[int, Failure]]) -> None:
+        """Count failed tries in the cells of their calls, and refused ones at their keys."""
+        of_line: dict[int, list[int]] = {}
+        for row, at in enumerate(rows.source[: rows.requests].tolist()):
+            of_line.setdefault(at, []).append(row)
+        refused: list[tuple[int, int, bytes, bytes, int]] = []
+        for at, failure in failures:
+            for row in of_line[at]:
+                second, cell = int(rows.seconds[row]), int(rows.cells[row])
+                number = second // _SECONDS
+                columns = failure.columns()
+                places = np.array([cell * WIDTH + column for column, _ in columns], dtype=np.int64)
+                self._slices.add(number, places, np.array([amount for _, amount in columns], dtype=np.int64))
+                self._rare.add(number, cell, self._cells.cells[cell], failure)
+                for index, tries in failure.by_index(writes=self._cells.cells[cell].shape.writes).items():
+                    found = self._columns.refused(rows, row, lines[at], index)
+                    if found is not None:
+                        refused.append((second, *found, tries))
+        if refused:
+            at_second, at_cell, parts, sorts, counts = zip(*refused, strict=True)
+            none = np.zeros(len(refused), dtype=np.int64)
+            where = np.array(at_second), np.array(at_cell)
+            self._rows.append(KeyRows.of(*where, none, none, list(parts), list(sorts), np.array(counts)))
+            self._row_count += len(refused)
+
+    def _fold(self) -> None:
+        """Fold the key rows that wait into the sketches."""
+        if self._row_count:
+            self._heavy.fold(self._rows, self._forms, self._cells)
+        self._rows = []
+        self._row_count = 0
+
+    def _forget(self, number: int) -> None:
+        """Fold a slice into the past."""
+        self._fold()
+        self._slices.forget(number, len(self._cells))
+        self._rare.forget(number)
+        self._heavy.forget(number, self._cells.sides)
+
+    def forget_before(self, instant: Instant) -> None:
+        """Fold the slices that end at or before an instant into the past: totals keep them, windows do not."""
+        self._settle(None)
+        for number in self._slices.starts():
+            if (number + 1) * SLICE_MS <= instant:
+                self._forget(number)
+        self._forgotten = max(self._forgotten, instant - instant % SLICE_MS)
+        self._sequences.close_before(instant)
+
+    def slices(self) -> list[Instant]:
+        """Return the starts of the slices that are kept, in order."""
+        self._settle(None)
+        return [number * SLICE_MS for number in self._slices.starts()]
+
+    def span(self) -> Window | None:
+        """Return the stretch from the first slice to the end of the last, forgotten ones included."""
+        self._settle(None)
+        if not self._slices.first_and_last:
+            return None
+        first, last = self._slices.first_and_last
+        return Window(first * SLICE_MS, (last + 1) * SLICE_MS)
+
+    def hours(self) -> dict[str, int]:
+        """Return in how many clock hours each fingerprint was seen."""
+        self._settle(None)
+        seen: dict[str, set[int]] = {}
+        for code in self._hours:
+            shape = self._cells.cells[code & _CELL_MASK].shape
+            seen.setdefault(shape.fingerprint, set()).add(code >> _CELL_BITS)
+        return {fingerprint: len(hours) for fingerprint, hours in seen.items()}
+
+    def sequences(self) -> SequenceCounts:
+        """Return how sequences of calls went on so far."""
+        self._settle(None)
+        return self._sequences.counts()
+
+    def result(self, window: Window) -> Counts:
+        """Return what is known of a window of whole slices that were not forgotten."""
+        self._settle(None)
+        self._fold()
+        numbers = range(window.start // SLICE_MS, -(-window.end // SLICE_MS))
+        kept = [number for number in self._slices.starts() if number in numbers]
+        values, series = self._slices.window(
+            numbers if len(numbers) <= _MOST_SERIES else range(0), kept, len(self._cells)
+        )
+        parts = [(number, self._heavy.slices.get(number, {})) for number in kept]
+        return self._counts(window, values, series, parts, self._rare.within(kept, past=False))
+
+    def totals(self) -> Counts:
+        """Return everything that was ever counted; it has no series, of each key only the heaviest slice."""
+        self._settle(None)
+        self._fold()
+        kept = self._slices.starts()
+        values = self._slices.total(len(self._cells))
+        parts: list[tuple[int | None, dict[int, SideKeys]]] = [(None, self._heavy.past)]
+        parts += [(number, self._heavy.slices.get(number, {})) for number in kept]
+        series = np.zeros((0, len(self._cells), 3), dtype=np.int64)
+        return self._counts(self.span() or Window(0, 0), values, series, parts, self._rare.within(kept, past=True))
+
+    def _counts(
+        self,
+        window: Window,
+        values: np.ndarray,
+        series: np.ndarray,
+        parts: Sequence[tuple[int | None, dict[int, SideKeys]]],
+        rare: tuple[tuple[ThrottleCount, ...], tuple[Refusal, ...]],
+    ) -> Counts:
+        of_side: dict[int, list[tuple[int | None, SideKeys]]] = {}
+        for number, sides in parts:
+            for side, keys in sides.items():
+                of_side.setdefault(side, []).append((number, keys))
+        is_unparsed = np.array([not cell.shape.parsed for cell in self._cells.cells], dtype=bool)
+        return Counts(
+            window=window,
+            cells=tuple(self._cells.cells),
+            values=values[:, :N_COUNTS],
+            series=series,
+            latency=values[:, N_COUNTS:],
+            keys=tuple(heavy_keys(*self._cells.sides[side], of_side[side], self._lexicon) for side in sorted(of_side)),
+            throttles=rare[0],
+            refusals=rare[1],
+            unparsed=int(values[is_unparsed, Count.REQUESTS].sum()),
+        )
+
+    def merge(self, other: Digest) -> None:
+        """Take in the digest of another part of the log, which stays as it is."""
+        self._settle(None)
+        self._fold()
+        other._settle(None)
+        other._fold()
+        cells = [self._cells.number(cell) for cell in other._cells.cells]
+        sides = [self._cells.side(*side) for side in other._cells.sides]
+        self._slices.merge(other._slices, np.array(cells, dtype=np.int64))
+        self._heavy.merge(other._heavy, cells, sides)
+        self._rare.merge(other._rare, cells)
+        self._sequences.merge(other._sequences)
+        for code in other._hours:
+            if len(self._hours) < self._limits.hours:
+                self._hours[(code >> _CELL_BITS << _CELL_BITS) | cells[code & _CELL_MASK]] = None
+        self._squeezed += other.read.squeezed
+        self._read.add(other.read)
+
+    def snapshot(self) -> bytes:
+        """Write the whole state."""
+        self._settle(None)
+        self._fold()
+        return write_snapshot(
+            Snapshot(
+                cells=self._cells.cells,
+                read=self.read,
+                forgotten=self._forgotten,
+                hours=list(self._hours),
+                ids=(self._intake.since, list(self._intake.recent), list(self._intake.older)),
+                slices=self._slices.plain(),
+                rare=self._rare.plain(),
+                heavy=self._heavy.plain(),
+                sequences=self._sequences.plain(),
+            )
+        )
+
+    @classmethod
+    def restore(cls, snapshot: bytes, lexicon: Lexicon, limits: DigestLimits | None = None) -> Digest:
+        """Rebuild a digest from its state; raises ValueError for one of another version."""
+        state = read_snapshot(snapshot)
+        digest = cls(lexicon, limits)
+        for cell in state.cells:
+            digest._cells.restore(cell)
+        digest._read.add(state.read)
+        digest._squeezed = state.read.squeezed
+        digest._forgotten = state.forgotten
+        digest._hours = dict.fromkeys(state.hours)
+        digest._intake.since, recent, older = state.ids
+        digest._intake.recent, digest._intake.older = set(recent), set(older)
+        digest._slices = SliceCounts.from_plain(state.slices)
+        digest._rare = RareCounts.from_plain(state.rare)
+        digest._heavy.restore(state.heavy)
+        digest._sequences = SequenceTable.from_plain(digest._limits.fragments, *state.sequences)
+        return digest

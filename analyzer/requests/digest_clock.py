@@ -1,0 +1,55 @@
+"""The times of a block's records become seconds, by the thousand."""
+
+from __future__ import annotations
+
+import re
+from operator import attrgetter, itemgetter
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from analyzer.model.instant import parse_instant
+
+if TYPE_CHECKING:
+    from analyzer.requests.digest_block import Line
+
+__all__ = ["Clock"]
+
+_MOST_SECONDS = 8192
+_TIME = attrgetter("time")
+_FRONT = itemgetter(slice(0, 19))
+_LAST = itemgetter(slice(-1, None))
+_PLAIN = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}")
+_UTC = {"Z"}
+
+
+class Clock(dict[str, int]):
+    """A bounded memory of seconds by their text; -1 stands for what is no time."""
+
+    def __missing__(self, front: str) -> int:
+        """Read the second of a time whose first 19 characters were not met before."""
+        if _PLAIN.fullmatch(front) is None:
+            return -1
+        second = _second(front + "Z")
+        if len(self) >= _MOST_SECONDS:
+            self.clear()
+        self[front] = second
+        return second
+
+    def seconds(self, lines: list[Line]) -> np.ndarray:
+        """Return the second since the epoch of each line, -1 where it tells no time."""
+        times = list(map(_TIME, lines))
+        seconds = np.fromiter(map(self.__getitem__, map(_FRONT, times)), np.int64, len(times))
+        if seconds.min(initial=0) < 0 or set(map(_LAST, times)) != _UTC:
+            for at, time in enumerate(times):
+                if seconds[at] < 0 or time[-1] != "Z":
+                    seconds[at] = _second(time)
+        return seconds
+
+
+def _second(time: str) -> int:
+    """Read a time of any RFC 3339 spelling; times before 1970 count as none."""
+    try:
+        return max(-1, parse_instant(time) // 1000)
+    except (ValueError, OverflowError):
+        return -1

@@ -1,0 +1,358 @@
+"""The hot loop: some hundreds of lines at once become rows of counts and rows of keys.
+
+Every step treats all lines at once, in C or numpy; only what a cache does not know is looked at alone.
+"""
+
+from __future__ import annotations
+
+from operator import attrgetter
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from analyzer.model.counts import LATENCY_BOUNDS_MS, N_COUNTS, Count
+from analyzer.requests.digest_block import ABSENT
+from analyzer.requests.digest_codes import CodeMap
+from analyzer.requests.digest_heavy import KeyRows
+from analyzer.requests.digest_keys import IRREGULAR, NO_KEY, KeySpace, canonical
+from analyzer.requests.digest_parts import PartReader, spread
+from analyzer.requests.digest_routes import CLASS_BITS, Router, route_keys
+from analyzer.requests.digest_units import UNKNOWN, read_consumed, units_of
+from analyzer.statistics.log_histogram import bucket_numbers
+
+if TYPE_CHECKING:
+    from msgspec import Raw
+
+    from analyzer.model.request import Consumed
+    from analyzer.requests.digest_block import Line
+    from analyzer.requests.digest_cells import CellTable
+    from analyzer.requests.digest_keys import FormTable
+    from analyzer.requests.digest_units import Units
+    from analyzer.requests.lexicon import Lexicon
+
+__all__ = ["Columns", "Rows"]
+
+_KEY = attrgetter("key")
+_CONSUMED = attrgetter("consumed")
+_LATENCY = attrgetter("latency_ms")
+_WHOLE = {
+    name: attrgetter(name)
+    for name in ("attempts", "scanned", "count", "returned_bytes", "more", "resumed", "unprocessed")
+}
+_BOUNDS = np.array(LATENCY_BOUNDS_MS)
+_UNIT_BITS = 24
+_UNIT_MASK = (1 << _UNIT_BITS) - 1
+_MOST_CONSUMED = 4096
+_PLAIN, _VALUED, _PARTED, _NONE = range(4)
+
+
+class Keys(NamedTuple):
+    """The keys of lines: number of the form, partition and sort key, and whether there is a partition key."""
+
+    forms: np.ndarray
+    parts: list[bytes]
+    sorts: list[bytes]
+    is_known: np.ndarray
+
+
+class Rows(NamedTuple):
+    """Rows of counts: the line that each comes from, its second, cell and columns, and its bucket of latency.
+
+    The first `requests` rows are requests, the rest what writes cost at indexes. `keys` are the keys of all.
+    """
+
+    source: np.ndarray
+    seconds: np.ndarray
+    cells: np.ndarray
+    counts: np.ndarray
+    buckets: np.ndarray
+    requests: int
+    keys: KeyRows
+    of_lines: Keys
+
+
+class _Found:
+    """Rows that are found one by one: requests of parted calls, units at other targets, and keys."""
+
+    def __init__(self) -> None:
+        self.calls: list[tuple[int, int, int, int]] = []
+        self.units: list[tuple[int, int, int, int]] = []
+        self.keys: list[tuple[int, int, int, int]] = []
+        self.parts: list[bytes] = []
+        self.sorts: list[bytes] = []
+
+    def add_key(self, at: int, cell: int, halves: int, form: int, part: bytes, sort: bytes) -> None:
+        """Add what a line cost at a key."""
+        self.keys.append((at, cell, halves, form))
+        self.parts.append(part)
+        self.sorts.append(sort)
+
+
+class Columns:
+    """From lines to rows, with all the caches that this takes."""
+
+    def __init__(self, lexicon: Lexicon, forms: FormTable, cells: CellTable, *, routes: int, grammar: int) -> None:
+        self._forms = forms
+        self._cells = cells
+        self.router = Router(lexicon, forms, cells, most=routes, budget=grammar)
+        self._parts = PartReader(lexicon, self.router, cells, forms, most=routes)
+        self._kinds = [_NONE]
+        self._spaces = [KeySpace(forms, lexicon, "", None, None)]  # the first stands for what is no request
+        self._consumed: dict[bytes, int] = {}
+        self._consumed_values: list[Consumed | None] = []
+        self._unit_codes = CodeMap(self._make_units)
+        self._units: list[Units] = []
+        self._others: dict[tuple[int, str | None], tuple[int, KeySpace, bool]] = {}
+        self._forget_units()
+
+    def _forget_units(self) -> None:
+        self._consumed = {b"": 0}
+        self._consumed_values = [None]
+        self._unit_codes.clear()
+        self._units.clear()
+        self._reads = np.zeros(0, dtype=np.int64)
+        self._writes = np.zeros(0, dtype=np.int64)
+        self._has_others = np.zeros(0, dtype=bool)
+
+    def _make_room(self) -> None:
+        if self.router.is_full:
+            self.router.clear()
+            self._parts.clear()
+            del self._kinds[1:], self._spaces[1:]
+        if len(self._consumed) > _MOST_CONSUMED or len(self._others) > _MOST_CONSUMED:
+            self._forget_units()
+            self._others.clear()
+
+    def routes(self, lines: list[Line], seconds: np.ndarray) -> np.ndarray:
+        """Return the number of each line's route."""
+        self._make_room()
+        router = self.router
+        keys = list(route_keys(lines))
+        found: list[int | None] = list(map(router.known.get, keys))
+        lacking = [at for at, number in enumerate(found) if number is None]
+        if lacking:
+            for at in lacking:
+                router.second = int(seconds[at])
+                found[at] = router.add(lines[at], keys[at])
+            for route in router.routes[len(self._kinds) - 1 :]:
+                self._kinds.append(_PARTED if route.is_parted else _VALUED if route.has_values else _PLAIN)
+                self._spaces.append(route.space)
+        return np.array(found, dtype=np.int64)
+
+    def rows(self, lines: list[Line], seconds: np.ndarray, routes: np.ndarray) -> Rows:
+        """Return the rows of requests; no line may be a counter."""
+        kinds = np.array(self._kinds)[routes]
+        numbers = routes.tolist()
+        keys = self._keys_of(lines, numbers)
+        cells = self._cells_of(lines, routes, keys, kinds)
+        single = np.flatnonzero(kinds != _PARTED)
+        entries = self._entries(lines, single, cells[single])
+        read, write = self._reads[entries], self._writes[entries]
+        found = _Found()
+        self._find_others(lines, single, cells, entries, found)
+        for at in np.flatnonzero(kinds == _PARTED).tolist():
+            self._find_parts(lines[at], at, numbers[at], found)
+        calls = np.array(found.calls, dtype=np.int64).reshape(-1, 4).T
+        units = np.array(found.units, dtype=np.int64).reshape(-1, 4).T
+        joined = [
+            np.concatenate(parts) for parts in zip((single, cells[single], read, write), calls, units, strict=True)
+        ]
+        halves = np.zeros(len(lines), dtype=np.int64)
+        halves[single] = np.maximum(read, 0) + np.maximum(write, 0)
+        key_rows = _key_rows(seconds, cells, halves, keys, found)
+        return self._assemble(lines, seconds, joined, len(single) + calls.shape[1], key_rows, keys)
+
+    def _keys_of(self, lines: list[Line], numbers: list[int]) -> Keys:
+        """Return the key of each line, by signature; only what has an unknown one is looked at alone."""
+        raws = list(map(bytes, map(_KEY, lines)))
+        joined = b"\n".join(raws)
+        if b"\\" in joined:
+            raws = [canonical(raw) if b"\\" in raw else raw for raw in raws]
+            joined = b"\n".join(raws)
+        spaces = list(map(self._spaces.__getitem__, numbers))
+        signatures = _signatures(joined, raws, spaces)
+        found = [space.seen.get(signature) for space, signature in zip(spaces, signatures, strict=True)]
+        for at in [at for at, number in enumerate(found) if number is None]:
+            found[at] = spaces[at].learn(signatures[at], raws[at])
+        forms = np.array(found, dtype=np.int64)
+        irregular = np.flatnonzero(forms == IRREGULAR).tolist()
+        forms[irregular] = NO_KEY
+        part_at = np.frombuffer(self._forms.part_at, dtype=np.int64)[forms]
+        sort_at = np.frombuffer(self._forms.sort_at, dtype=np.int64)[forms]
+        pieces = [raw.split(b'"') for raw in raws]
+        parts = [piece[at] for piece, at in zip(pieces, part_at.tolist(), strict=True)]
+        sorts = [piece[at] if at else b"" for piece, at in zip(pieces, sort_at.tolist(), strict=True)]
+        is_known = part_at > 0
+        for at in irregular:
+            forms[at], parts[at], sorts[at] = spaces[at].parse(raws[at])
+            is_known[at] = bool(parts[at])
+        return Keys(forms, parts, sorts, is_known)
+
+    def _cells_of(self, lines: list[Line], routes: np.ndarray, keys: Keys, kinds: np.ndarray) -> np.ndarray:
+        """Return the cell of each line; -1 for parted ones. Where values alone tell the key, `keys` is filled in."""
+        classes = np.frombuffer(self._forms.class_of, dtype=np.int64)[keys.forms]
+        cells = np.full(len(lines), -1)
+        plain = kinds == _PLAIN
+        cells[plain] = self.router.cell_codes.look_up((routes[plain] << CLASS_BITS) | classes[plain])
+        valued = np.flatnonzero(kinds == _VALUED)
+        where = valued.tolist()
+        if where:
+            raws = [bytes(lines[at].values) for at in where]
+            cells[valued] = self.router.value_cells(routes[valued].tolist(), classes[valued].tolist(), raws)
+            for at, raw in zip(where, raws, strict=True):
+                if lines[at].key is ABSENT:
+                    route = self.router.route(int(routes[at]))
+                    keys.forms[at], keys.parts[at], keys.sorts[at] = self.router.key_from_values(route, raw)
+                    keys.is_known[at] = bool(keys.parts[at])
+        return cells
+
+    def _entries(self, lines: list[Line], single: np.ndarray, cells: np.ndarray) -> np.ndarray:
+        """Return for each single call the number of its units in `_units`."""
+        raws = list(map(bytes, map(_CONSUMED, lines)))
+        found = list(map(self._consumed.get, raws))
+        for at in [at for at, number in enumerate(found) if number is None]:
+            number = self._consumed.get(raws[at])
+            if number is None:
+                number = self._consumed[raws[at]] = len(self._consumed_values)
+                self._consumed_values.append(read_consumed(raws[at]))
+            found[at] = number
+        places = np.frombuffer(self._cells.place_of, dtype=np.int64)[cells] if len(cells) else cells
+        return self._unit_codes.look_up((places << _UNIT_BITS) | np.array(found, dtype=np.int64)[single])
+
+    def _make_units(self, code: int) -> int:
+        consumed = self._consumed_values[code & _UNIT_MASK]
+        table, index, writes = self._cells.places[code >> _UNIT_BITS]
+        space = self.router.space(table, None, None)
+        units = UNKNOWN if consumed is None else units_of(consumed, index, writes=writes, is_local=space.is_local)
+        self._units.append(units)
+        self._reads = np.append(self._reads, -1 if units.read is None else units.read)
+        self._writes = np.append(self._writes, -1 if units.write is None else units.write)
+        self._has_others = np.append(self._has_others, bool(units.others))
+        return len(self._units) - 1
+
+    def _find_others(
+        self, lines: list[Line], single: np.ndarray, cells: np.ndarray, entries: np.ndarray, found: _Found
+    ) -> None:
+        """Find what calls cost at other targets than their own, and the keys of the index entries that they wrote."""
+        if not len(entries):
+            return
+        where = np.flatnonzero(self._has_others[entries])
+        for at, entry in zip(single[where].tolist(), entries[where].tolist(), strict=True):
+            line = lines[at]
+            raws = [line.index_keys] if line.index_keys else []
+            self._add_others(at, int(cells[at]), self._units[entry], raws, found)
+
+    def _add_others(self, at: int, cell: int, units: Units, raws: list[Raw], found: _Found) -> None:
+        for index, halves in units.others:
+            other, space, writes = self._other(cell, index)
+            found.units.append((at, other, -1 if writes else halves, halves if writes else -1))
+            entries = [entry for raw in raws if index is not None and (entry := space.entry(bytes(raw), index))]
+            for (part, sort), share in zip(entries, spread(halves, len(entries)), strict=True):
+                found.add_key(at, other, share, NO_KEY, part, sort)
+
+    def refused(self, rows: Rows, row: int, line: Line, index: str | None) -> tuple[int, bytes, bytes] | None:
+        """Return cell, partition and sort key of a refused try: the line's own, or at an index that held a write up."""
+        cell, at = int(rows.cells[row]), int(rows.source[row])
+        if index is None:
+            keys = rows.of_lines
+            return (cell, keys.parts[at], keys.sorts[at]) if keys.is_known[at] else None
+        other, space, _ = self._other(cell, index)
+        entry = space.entry(bytes(line.index_keys), index) if line.index_keys else None
+        return None if entry is None else (other, *entry)
+
+    def _other(self, cell: int, index: str | None) -> tuple[int, KeySpace, bool]:
+        """Return the cell of what calls of a cell cost at an index (None: the table), and the space of its keys."""
+        known = self._others.get((cell, index))
+        if known is None:
+            of_call = self._cells.cells[cell]
+            number = self._cells.secondary(cell, of_call.target.at(index))
+            space = self.router.space(of_call.target.table, index, None)
+            known = self._others[cell, index] = (number, space, of_call.shape.writes)
+        return known
+
+    def _find_parts(self, line: Line, at: int, number: int, found: _Found) -> None:
+        """Find the calls of a batch or transaction, one a table."""
+        for call in self._parts.read(line, self.router.route(number)):
+            read, write = call.units.read, call.units.write
+            found.calls.append((at, call.cell, -1 if read is None else read, -1 if write is None else write))
+            shares = spread((read or 0) + (write or 0), len(call.keys))
+            for (form, part, sort), share in zip(call.keys, shares, strict=True):
+                if part:
+                    found.add_key(at, call.cell, share, form, part, sort)
+            self._add_others(at, call.cell, call.units, call.index_keys, found)
+
+    def _assemble(
+        self,
+        lines: list[Line],
+        seconds: np.ndarray,
+        joined: list[np.ndarray],
+        requests: int,
+        keys: KeyRows,
+        of_lines: Keys,
+    ) -> Rows:
+        """Fill in the columns of counts; rows after `requests` have units alone."""
+        source, cells, read, write = joined
+        total = len(lines)
+        counts = np.zeros((len(source), N_COUNTS), dtype=np.int64)
+        own = counts[:requests]
+        at = source[:requests]
+        own[:, Count.REQUESTS] = 1
+        whole = {name: np.fromiter(map(get, lines), np.int64, total)[at] for name, get in _WHOLE.items()}
+        attempts, scanned, count, size = (whole[name] for name in ("attempts", "scanned", "count", "returned_bytes"))
+        has_attempts = attempts >= 0
+        own[:, Count.ATTEMPTS] = np.where(has_attempts, attempts, 0)
+        own[:, Count.ATTEMPTS_KNOWN] = has_attempts
+        has_counts = (scanned >= 0) & (count >= 0)
+        own[:, Count.SCANNED] = np.where(has_counts, scanned, 0)
+        own[:, Count.RETURNED] = np.where(has_counts, count, 0)
+        own[:, Count.COUNTS_KNOWN] = has_counts
+        is_filtered = has_counts & (scanned > count) & (read[:requests] > 0)
+        wasted = read[:requests] * (scanned - count) // np.maximum(scanned, 1)
+        own[:, Count.WASTED_HALF_UNITS] = np.where(is_filtered, wasted, 0)
+        own[:, Count.RETURNED_BYTES] = np.maximum(size, 0)
+        own[:, Count.MORE] = whole["more"]
+        own[:, Count.RESUMED] = whole["resumed"]
+        own[:, Count.UNPROCESSED] = np.maximum(whole["unprocessed"], 0)
+        latency = np.fromiter(map(_LATENCY, lines), np.float64, total)[at]
+        has_latency = latency >= 0
+        own[:, Count.LATENCY_US] = np.where(has_latency, np.rint(latency * 1000), 0)
+        own[:, Count.LATENCY_KNOWN] = has_latency
+        buckets = np.full(len(source), -1)
+        buckets[:requests] = np.where(has_latency, bucket_numbers(latency, _BOUNDS), -1)
+        is_known = (read >= 0) | (write >= 0)
+        read, write = np.maximum(read, 0), np.maximum(write, 0)
+        counts[:, Count.READ_HALF_UNITS] = read
+        counts[:, Count.WRITE_HALF_UNITS] = write
+        counts[:, Count.UNITS_KNOWN] = is_known
+        counts[:, Count.UNITS_SQUARED] = (read + write) ** 2
+        return Rows(source, seconds[source], cells, counts, buckets, requests, keys, of_lines)
+
+
+def _signatures(joined: bytes, raws: list[bytes], spaces: list[KeySpace]) -> list[bytes]:
+    """Return the signature of each key: what its space leaves of it."""
+    squashes = {space.squash for space in spaces}
+    if len(squashes) == 1:
+        return squashes.pop()(joined).split(b"\n")
+    signatures = raws.copy()
+    for squash in squashes:
+        where = [at for at, space in enumerate(spaces) if space.squash is squash]
+        for at, signature in zip(where, squash(b"\n".join([raws[at] for at in where])).split(b"\n"), strict=True):
+            signatures[at] = signature
+    return signatures
+
+
+def _key_rows(seconds: np.ndarray, cells: np.ndarray, halves: np.ndarray, keys: Keys, found: _Found) -> KeyRows:
+    """Join the keys of lines and those that were found one by one."""
+    more = np.array(found.keys, dtype=np.int64).reshape(-1, 4).T
+    keyed = np.flatnonzero(keys.is_known & (cells >= 0))
+    where = keyed.tolist()
+    mine = (keyed, cells[keyed], halves[keyed], keys.forms[keyed])
+    at, of_row, weight, forms = (np.concatenate(parts) for parts in zip(mine, more, strict=True))
+    return KeyRows.of(
+        seconds[at],
+        of_row,
+        weight,
+        forms,
+        [keys.parts[at] for at in where] + found.parts,
+        [keys.sorts[at] for at in where] + found.sorts,
+    )

@@ -1,0 +1,335 @@
+"""Weights of keys by slice, target and direction: rows wait in arrays, and are folded into sketches by the thousand."""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import chain
+from typing import TYPE_CHECKING, Any, NamedTuple
+from zlib import crc32
+
+import numpy as np
+
+from analyzer.model.counts import KeyLevel
+from analyzer.model.finding import Direction
+from analyzer.requests.digest_cells import WEIGHT_SCALE
+from analyzer.requests.digest_keys import prefix_of
+from analyzer.requests.digest_sides import REGISTERS, SLICE_SECONDS, SideKeys, Track
+from analyzer.statistics.space_saving import SpaceSaving
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from analyzer.model.target import Target
+    from analyzer.requests.digest_cells import CellTable
+    from analyzer.requests.digest_keys import FormTable
+    from analyzer.requests.digest_sides import Name
+
+__all__ = ["CEILINGS", "HeavySlices", "KeyRows"]
+
+CEILINGS = {Direction.READ: 3000 * 2 * WEIGHT_SCALE, Direction.WRITE: 1000 * 2 * WEIGHT_SCALE}
+"""What one partition serves in a second, as a weight (Developer Guide, "Designing partition keys")."""
+
+_COLD_KEYS = 8
+_WARM_KEYS = 32
+_DETAILED = 16
+_COLD_HEAT = 0.1
+_RING_HEAT = 0.02
+_KEYS_A_CEILING = 20
+_MIX = -7046029254386353131
+"""An odd number that tells the codes of equal keys in different groups apart."""
+
+
+class KeyRows(NamedTuple):
+    """What records did to keys, one row each: `halves` of units, `sampled` 1 for a record, and throttled `tries`.
+
+    `parts` and `sorts` are partition and sort keys (empty: none), `hashes` theirs, and those of both together.
+    """
+
+    seconds: np.ndarray
+    cells: np.ndarray
+    halves: np.ndarray
+    sampled: np.ndarray
+    tries: np.ndarray
+    forms: np.ndarray
+    hashes: np.ndarray
+    pair_hashes: np.ndarray
+    has_sort: np.ndarray
+    parts: list[bytes]
+    sorts: list[bytes]
+
+    @classmethod
+    def of(
+        cls,
+        seconds: np.ndarray,
+        cells: np.ndarray,
+        halves: np.ndarray,
+        forms: np.ndarray,
+        parts: list[bytes],
+        sorts: list[bytes],
+        tries: np.ndarray | None = None,
+    ) -> KeyRows:
+        """Make rows of records, or, with `tries`, of refused tries."""
+        count = len(parts)
+        hashes = np.fromiter(map(hash, parts), np.int64, count)
+        sort_hashes = np.fromiter(map(hash, sorts), np.int64, count)
+        return cls(
+            seconds,
+            cells,
+            halves,
+            np.full(count, 1 if tries is None else 0),
+            np.zeros(count, dtype=np.int64) if tries is None else tries,
+            forms,
+            hashes,
+            hashes * 1_000_003 ^ sort_hashes,
+            np.fromiter(map(bool, sorts), bool, count),
+            parts,
+            sorts,
+        )
+
+    @classmethod
+    def joined(cls, rows: Sequence[KeyRows]) -> KeyRows:
+        """Put rows one after the other."""
+        *columns, parts, sorts = zip(*rows, strict=True)
+        arrays: list[Any] = [np.concatenate(column) for column in columns]
+        texts = [list(chain.from_iterable(column)) for column in (parts, sorts)]
+        return cls(*(arrays + texts))
+
+
+class _Rows(NamedTuple):
+    """Rows of one level: the number of the group (slice and side), the code of group and key, and where it stands."""
+
+    group: np.ndarray
+    code: np.ndarray
+    weight: np.ndarray
+    sampled: np.ndarray
+    requests: np.ndarray
+    second: np.ndarray
+    cell: np.ndarray
+    at: np.ndarray
+
+
+class _Group(NamedTuple):
+    """How much is kept of each group: number of keys, and from which weight on the seconds as well."""
+
+    side_keys: list[SideKeys]
+    kept: np.ndarray
+    ring_from: np.ndarray
+    most: int
+
+
+class HeavySlices:
+    """The heavy keys of every slice that is kept, by slice and side."""
+
+    def __init__(self, most_keys: int, most_past: int) -> None:
+        self._most = most_keys
+        self._most_past = most_past
+        self.slices: dict[int, dict[int, SideKeys]] = {}
+        self.past: dict[int, SideKeys] = {}
+
+    def side(self, number: int, side: int) -> SideKeys:
+        """Return the keys of a slice and side."""
+        sides = self.slices.setdefault(number, {})
+        keys = sides.get(side)
+        if keys is None:
+            keys = sides[side] = SideKeys(_COLD_KEYS)
+        return keys
+
+    def forget(self, number: int, sides: list[tuple[Target, Direction]]) -> None:
+        """Fold a slice into the past."""
+        for side, keys in self.slices.pop(number, {}).items():
+            keys.bury(number, CEILINGS[sides[side][1]])
+            past = self.past.setdefault(side, SideKeys(_COLD_KEYS))
+            past.merge(keys, lambda cell: cell, self._most_past)
+
+    def merge(self, other: HeavySlices, cells: list[int], sides: list[int]) -> None:
+        """Take in another part; `cells` and `sides` map its numbers to ours."""
+        for number, theirs in other.slices.items():
+            for side, keys in theirs.items():
+                self.side(number, sides[side]).merge(keys, cells.__getitem__, self._most)
+        for side, keys in other.past.items():
+            past = self.past.setdefault(sides[side], SideKeys(_COLD_KEYS))
+            past.merge(keys, cells.__getitem__, self._most_past)
+
+    def plain(self) -> list[Any]:
+        """Return the whole state."""
+        slices = {number: {side: keys.plain() for side, keys in of.items()} for number, of in self.slices.items()}
+        return [slices, {side: keys.plain() for side, keys in self.past.items()}]
+
+    def restore(self, state: Any) -> None:  # noqa: ANN401 - as `plain` wrote it, decoded from MessagePack
+        """Take on a state."""
+        slices, past = state
+        self.slices = {
+            number: {side: SideKeys.from_plain(keys) for side, keys in of.items()} for number, of in slices.items()
+        }
+        self.past = {side: SideKeys.from_plain(keys) for side, keys in past.items()}
+
+    def fold(self, parts: Sequence[KeyRows], forms: FormTable, cells: CellTable) -> None:
+        """Fold rows into the sketches of their slices."""
+        rows = KeyRows.joined(parts)
+        slices = rows.seconds // SLICE_SECONDS
+        first = int(slices.min())
+        n_sides = len(cells.sides)
+        codes, group = np.unique((slices - first) * n_sides + np.array(cells.side_of)[rows.cells], return_inverse=True)
+        weights = np.array(cells.weights)[rows.cells]
+        weight = rows.halves * weights
+        totals = np.zeros(len(codes), dtype=np.int64)
+        np.add.at(totals, group, weight)
+        groups = self._groups(codes.tolist(), totals, first, cells)
+        mixed = group * _MIX
+        every = _Rows(
+            group,
+            rows.hashes ^ mixed,
+            weight,
+            rows.sampled,
+            rows.sampled * weights,
+            rows.seconds,
+            rows.cells,
+            np.arange(len(group)),
+        )
+        sorted_rows = _Rows(*(column[rows.has_sort] for column in every._replace(code=rows.pair_hashes ^ mixed)))
+        items = _Uniques(sorted_rows)
+        sorts = Counter(every.code[items.rows.at[items.begins]].tolist()) if len(items.begins) else Counter[int]()
+        names = (rows.parts, rows.sorts)
+        _fold_level(KeyLevel.ITEM, items, lambda at: (names[0][at].decode(), names[1][at].decode()), groups, {})
+        of_parts = _Uniques(every)
+        _fold_level(KeyLevel.PARTITION, of_parts, lambda at: names[0][at].decode(), groups, sorts)
+        self._fold_prefixes(every, rows, forms, groups)
+        _mark(of_parts, rows.parts, groups.side_keys)
+        _add_tries(rows, group, np.array(cells.weights), groups.side_keys)
+
+    def _groups(self, codes: list[int], totals: np.ndarray, first: int, cells: CellTable) -> _Group:
+        n_sides = len(cells.sides)
+        side_keys = []
+        ceilings = []
+        for code, total in zip(codes, totals.tolist(), strict=True):
+            side = code % n_sides
+            keys = self.side(first + code // n_sides, side)
+            keys.total += total
+            side_keys.append(keys)
+            ceilings.append(CEILINGS[cells.sides[side][1]] * SLICE_SECONDS)
+        heat = totals / np.array(ceilings)
+        warm = np.clip(heat * _KEYS_A_CEILING, _WARM_KEYS, self._most).astype(np.int64)
+        return _Group(
+            side_keys, np.where(heat < _COLD_HEAT, _COLD_KEYS, warm), _RING_HEAT * np.array(ceilings), self._most
+        )
+
+    @staticmethod
+    def _fold_prefixes(every: _Rows, rows: KeyRows, forms: FormTable, groups: _Group) -> None:
+        """Fold the prefixes of partition keys; few keys have one."""
+        has_prefix = np.frombuffer(forms.has_prefix, dtype=np.int8)[rows.forms] > 0
+        where = np.flatnonzero(has_prefix).tolist()
+        found = [
+            (at, prefix_of(rows.parts[at], cut))
+            for at, form in zip(where, rows.forms[has_prefix].tolist(), strict=True)
+            for cut in forms.forms[form].cuts
+        ]
+        if not found:
+            return
+        prefixes = [prefix for _, prefix in found]
+        at = np.array([at for at, _ in found])
+        columns = _Rows(*(column[at] for column in every))
+        code = np.fromiter(map(hash, prefixes), np.int64, len(prefixes)) ^ (columns.group * _MIX)
+        numbered = columns._replace(code=code, at=np.arange(len(prefixes)))
+        _fold_level(KeyLevel.PREFIX, _Uniques(numbered), lambda number: prefixes[number].decode(), groups, {})
+
+
+class _Uniques:
+    """Rows of one level in the order of their codes, and the sums of each distinct one."""
+
+    def __init__(self, rows: _Rows) -> None:
+        order = np.argsort(rows.code, kind="stable")
+        self.rows = _Rows(*(column[order] for column in rows))
+        code = self.rows.code
+        self.begins = np.flatnonzero(np.concatenate((np.ones(min(1, len(code)), dtype=bool), code[1:] != code[:-1])))
+        self.group = self.rows.group[self.begins]
+        self.weight = _sums(self.rows.weight, self.begins)
+        self.sampled = _sums(self.rows.sampled, self.begins)
+        self.requests = _sums(self.rows.requests, self.begins)
+
+
+def _sums(values: np.ndarray, begins: np.ndarray) -> np.ndarray:
+    return np.add.reduceat(values, begins) if len(begins) else values[:0]
+
+
+def _fold_level(
+    level: KeyLevel,
+    keys: _Uniques,
+    name_of: Callable[[int], Name],
+    groups: _Group,
+    sorts: Mapping[int, int],
+) -> None:
+    most = groups.most
+    if not len(keys.begins):
+        return
+    ranked = np.lexsort((-keys.weight, keys.group))
+    of_group = keys.group[ranked]
+    first = np.flatnonzero(np.concatenate(([True], of_group[1:] != of_group[:-1])))
+    rank = np.arange(len(ranked)) - np.repeat(first, np.diff(np.append(first, len(ranked))))
+    kept = groups.kept[of_group]
+    is_next = rank == kept
+    floors = dict(zip(of_group[is_next].tolist(), keys.weight[ranked[is_next]].tolist(), strict=True))
+    totals = np.add.reduceat(keys.weight[ranked], first)
+    chosen = ranked[rank < kept]
+    details = _details(keys, ranked[rank < np.minimum(kept, _DETAILED)], groups)
+    found: dict[int, tuple[dict[Name, int], dict[Name, Track]]] = {g: ({}, {}) for g in of_group[first].tolist()}
+    begins = keys.begins[chosen]
+    columns = (chosen, keys.group[chosen], keys.rows.at[begins], keys.rows.code[begins], keys.weight[chosen])
+    for number, g, at, code, weight, sampled, requests in zip(
+        *(column.tolist() for column in (*columns, keys.sampled[chosen], keys.requests[chosen])), strict=True
+    ):
+        lows, tracks = found[g]
+        name = name_of(at)
+        lows[name] = lows.get(name, 0) + weight
+        cells, ring = details.get(number) or ({}, None)
+        tracks[name] = Track(sampled, requests, sorts.get(code, 0), cells, ring)
+    for g, total in zip(of_group[first].tolist(), totals.tolist(), strict=True):
+        lows, tracks = found[g]
+        groups.side_keys[g].take(
+            level, SpaceSaving.of(int(groups.kept[g]), lows, floors.get(g, 0), total), tracks, most
+        )
+
+
+def _details(keys: _Uniques, chosen: np.ndarray, groups: _Group) -> dict[int, tuple[dict[int, int], list[int] | None]]:
+    """Return for the chosen keys which cells their weight came from, and of those that are hot the weight a second."""
+    number = np.full(len(keys.begins), -1)
+    number[chosen] = np.arange(len(chosen))
+    rows = keys.rows
+    of_row = np.repeat(number, np.diff(np.append(keys.begins, len(rows.code))))
+    at = np.flatnonzero(of_row >= 0)
+    of_row = of_row[at]
+    n_cells = int(rows.cell.max()) + 1
+    codes, inverse = np.unique(of_row * n_cells + rows.cell[at], return_inverse=True)
+    sums = np.zeros(len(codes), dtype=np.int64)
+    np.add.at(sums, inverse, rows.weight[at])
+    cells: list[dict[int, int]] = [{} for _ in range(len(chosen))]
+    for code, total in zip(codes.tolist(), sums.tolist(), strict=True):
+        cells[code // n_cells][code % n_cells] = total
+    is_hot = keys.weight[chosen] >= groups.ring_from[keys.group[chosen]]
+    rings: dict[int, list[int]] = {}
+    if is_hot.any():
+        seconds = np.zeros((len(chosen), SLICE_SECONDS), dtype=np.int64)
+        np.add.at(seconds, (of_row, rows.second[at] % SLICE_SECONDS), rows.weight[at])
+        hot = np.flatnonzero(is_hot)
+        rings = dict(zip(hot.tolist(), seconds[hot].tolist(), strict=True))
+    return {key: (cells[i], rings.get(i)) for i, key in enumerate(chosen.tolist())}
+
+
+def _mark(keys: _Uniques, parts: list[bytes], side_keys: list[SideKeys]) -> None:
+    """Mark the partition keys of each group in its estimate of distinct keys."""
+    count = len(keys.begins)
+    hashed = np.fromiter((crc32(parts[at]) for at in keys.rows.at[keys.begins].tolist()), np.int64, count)
+    registers = np.zeros((len(side_keys), REGISTERS), dtype=np.uint8)
+    rank = 24 - np.floor(np.log2(np.maximum(hashed >> 8, 0.5))).astype(np.int64)
+    np.maximum.at(registers, (keys.group, hashed & (REGISTERS - 1)), rank.astype(np.uint8))
+    for side, marks in zip(side_keys, registers, strict=True):
+        side.registers = bytearray(np.maximum(np.frombuffer(side.registers, dtype=np.uint8), marks).tobytes())
+
+
+def _add_tries(rows: KeyRows, group: np.ndarray, weights: np.ndarray, side_keys: list[SideKeys]) -> None:
+    for at in np.flatnonzero(rows.tries).tolist():
+        tries = int(rows.tries[at]) * int(weights[rows.cells[at]])
+        sketches = side_keys[int(group[at])].tries
+        part, sort = rows.parts[at].decode(), rows.sorts[at].decode()
+        if sort:
+            sketches[KeyLevel.ITEM].add((part, sort), tries)
+        sketches[KeyLevel.PARTITION].add(part, tries)

@@ -1,0 +1,330 @@
+"""From a record's raw texts to its cell, by ever finer caches: only what was never seen before meets the grammar.
+
+A route is what the raw texts, caller and sample rate of a record fix. With the class of its key it has a binding: the
+parsed skeleton and where its other key values stand. With the class of those as well it is a cell.
+"""
+
+from __future__ import annotations
+
+import re
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from analyzer.model.counts import Cell
+from analyzer.model.request import RequestRecord
+from analyzer.model.shape import KeyPredicate
+from analyzer.model.target import Target
+from analyzer.requests.digest_block import ABSENT
+from analyzer.requests.digest_cells import WRITE_OPERATIONS, is_local_index, rounded_rate, unparsed_skeleton
+from analyzer.requests.digest_codes import CodeMap
+from analyzer.requests.digest_keys import KeySpace
+from analyzer.requests.masking import mask_statement
+from analyzer.requests.shapes import raw_key, skeleton_of
+from analyzer.requests.statements import table_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from analyzer.requests.digest_block import Line
+    from analyzer.requests.digest_cells import CellTable
+    from analyzer.requests.digest_keys import FormTable, KeyClass, Squash
+    from analyzer.requests.lexicon import Lexicon
+    from analyzer.requests.shapes import Skeleton
+
+__all__ = ["CLASS_BITS", "COUNTER", "Binding", "Route", "Router", "route_keys", "table_name"]
+
+_FIELDS = (
+    "op",
+    "table",
+    "index",
+    "region",
+    "account",
+    "keys",
+    "key_condition",
+    "filter",
+    "projection",
+    "update",
+    "condition",
+    "statement",
+    "select",
+    "consistent",
+    "forward",
+    "limit",
+    "total_segments",
+    "caller",
+    "pattern",
+    "sample_rate",
+)
+_TEXTS = attrgetter(*_FIELDS)
+_NAMES = attrgetter("names")
+
+COUNTER = 0
+"""The route of lines that are no requests."""
+
+CLASS_BITS = 20
+_CLASS_MASK = (1 << CLASS_BITS) - 1
+_PLACEHOLDER = re.compile(r":\w+")
+_DECODE_NAMES = msgspec.json.Decoder(dict[str, str]).decode
+_DECODE_VALUES = msgspec.json.Decoder(dict[str, dict[str, Any]]).decode
+
+RouteKey = tuple[tuple[Any, ...], bytes]
+
+
+def route_keys(lines: list[Line]) -> Iterable[RouteKey]:
+    """Return for each line what fixes its route; quick, since it is asked for every record."""
+    return zip(map(_TEXTS, lines), map(bytes, map(_NAMES, lines)), strict=True)
+
+
+class Route:
+    """What raw texts, caller and rate of records fix; `record` holds their texts and nothing of their values."""
+
+    __slots__ = ("caller", "has_values", "is_parted", "number", "rate", "record", "space")
+
+    def __init__(self, number: int, record: RequestRecord, space: KeySpace, *, is_parted: bool) -> None:
+        self.number = number
+        self.record = record
+        self.space = space
+        self.caller = record.caller
+        self.rate = rounded_rate(record.sample_rate)
+        self.is_parted = is_parted
+        self.has_values = record.key_condition is not None or record.statement is not None
+
+
+class Binding:
+    """A route with a class of keys: `others` are the slots whose values do not stand in the key.
+
+    Where those have one placeholder, `marker` is it, quoted: what follows it in the raw values fixes the cell. `seen`
+    remembers cells by that text, or by its signature.
+    """
+
+    __slots__ = ("key_class", "marker", "others", "record", "route", "seen", "skeleton", "squash")
+
+    def __init__(self, route: Route, skeleton: Skeleton, record: RequestRecord, key_class: KeyClass) -> None:
+        self.route = route
+        self.squash: Squash | None = None
+        known = {predicate.attribute for predicate in key_class}
+        self.skeleton = skeleton
+        self.record = record
+        self.key_class = key_class
+        self.others = tuple(
+            number for number, slot in enumerate(skeleton.slots) if slot.operator != "=" or slot.attribute not in known
+        )
+        self.marker = _marker(
+            record.key_condition, {place for at in self.others for place in skeleton.slots[at].places}
+        )
+        self.seen: dict[bytes, int] = {}
+
+
+class Router:
+    """The caches; `clear` forgets routes and bindings, never cells."""
+
+    def __init__(self, lexicon: Lexicon, forms: FormTable, cells: CellTable, *, most: int, budget: int) -> None:
+        self._lexicon = lexicon
+        self._forms = forms
+        self._cells = cells
+        self._most = most
+        self._budget = budget
+        self._spent: tuple[int, int] = (0, 0)
+        self._skeletons: dict[tuple[object, ...], tuple[Skeleton, ...]] = {}
+        self._spaces: dict[tuple[str, str | None, str | None], KeySpace] = {}
+        self._seen = 0
+        self.squeezed = 0
+        self.second = 0
+        self.cell_codes = CodeMap(self.plain_cell)
+        self.clear()
+
+    def clear(self) -> None:
+        """Forget all routes; numbers given out before are void."""
+        self.routes: list[Route] = []
+        self.known: dict[RouteKey, int] = {}
+        self._bindings: dict[tuple[int, int, tuple[str, ...]], Binding] = {}
+        self._seen = 0
+        self.cell_codes.clear()
+
+    @property
+    def is_full(self) -> bool:
+        """Whether it is time to `clear`."""
+        return len(self.routes) > self._most or self._seen > 16 * self._most
+
+    def space(self, table: str, index: str | None, policy: str | None) -> KeySpace:
+        """Return the space of the keys of a table or index under a `keys` policy."""
+        place = (table, index, policy)
+        space = self._spaces.get(place)
+        if space is None:
+            if len(self._spaces) >= self._most:
+                self._spaces.clear()
+            space = self._spaces[place] = KeySpace(self._forms, self._lexicon, table, index, policy)
+        return space
+
+    def add(self, line: Line, key: RouteKey) -> int:
+        """Return the number of a route that is seen for the first time."""
+        number = self.known.get(key)
+        if number is not None:
+            return number
+        if line.counter is not None or not line.op:
+            self.known[key] = COUNTER
+            return COUNTER
+        fields = dict(zip(_FIELDS, key[0], strict=True))
+        segments = fields.pop("total_segments")
+        names = _names(key[1])
+        record = RequestRecord(
+            time="", v=1, names=names, segment=None if segments is None else 0, total_segments=segments, **fields
+        )
+        number = len(self.routes) + 1
+        space = self.space(table_name(line.table), line.index, line.keys)
+        self.routes.append(Route(number, record, space, is_parted=line.parts is not ABSENT))
+        self.known[key] = number
+        return number
+
+    def route(self, number: int) -> Route:
+        """Return a route by its number, which is not COUNTER."""
+        return self.routes[number - 1]
+
+    def binding(self, route: Route, key_class: int, told: tuple[str, ...] = ()) -> Binding:
+        """Return the binding of a route with a class of keys; `told` names the values of a statement."""
+        place = (route.number, key_class, told)
+        binding = self._bindings.get(place)
+        if binding is None:
+            predicates = self._forms.classes[key_class]
+            record = msgspec.structs.replace(
+                route.record,
+                key={predicate.attribute: {} for predicate in predicates} or None,
+                values={name: {} for name in told} or None,
+            )
+            binding = self._bindings[place] = Binding(route, self.skeletons(record)[0], record, predicates)
+            binding.squash = self._space_of(binding).squash if binding.marker is not None else None
+        return binding
+
+    def skeletons(self, record: RequestRecord) -> tuple[Skeleton, ...]:
+        """Return a record's skeletons, from the grammar only if its masked texts were never seen, N times a second."""
+        key = raw_key(record)
+        skeletons = self._skeletons.get(key)
+        if skeletons is not None:
+            return skeletons
+        second, spent = self._spent
+        spent = spent + 1 if second == self.second else 1
+        self._spent = (self.second, spent)
+        if spent > self._budget:
+            self.squeezed += 1
+            return (_unparsed(record),)
+        skeletons = skeleton_of(record, self._lexicon)
+        if len(self._skeletons) >= self._most:
+            self._skeletons.clear()
+        self._skeletons[key] = skeletons
+        return skeletons
+
+    def plain_cell(self, code: int) -> int:
+        """Return the cell of route << 20 | class of key, where there are no other key values."""
+        route = self.route(code >> CLASS_BITS)
+        return self._cell(self.binding(route, code & _CLASS_MASK), ())
+
+    def value_cells(self, routes: list[int], classes: list[int], raws: list[bytes]) -> list[int]:
+        """Return the cells of records whose other key values are these."""
+        bindings = [self._bound(*bound) for bound in zip(routes, classes, raws, strict=True)]
+        tails = [
+            (raw.partition(binding.marker)[2] if binding.marker is not None and b"\\" not in raw else raw)
+            if binding.others
+            else b""
+            for binding, raw in zip(bindings, raws, strict=True)
+        ]
+        cells: list[int] = []
+        for binding, tail, raw in zip(bindings, tails, raws, strict=True):
+            cell = binding.seen.get(tail)
+            cells.append(self._learn(binding, tail, raw) if cell is None else cell)
+        return cells
+
+    def _learn(self, binding: Binding, tail: bytes, raw: bytes) -> int:
+        """Return the cell of values whose text was never seen, but perhaps their signature."""
+        signature = tail if binding.squash is None or tail is raw else binding.squash(tail)
+        cell = binding.seen.get(signature)
+        if cell is None:
+            cell = binding.seen[signature] = self._cell(binding, self._predicates(binding, raw))
+            self._seen += 1
+        return cell
+
+    def _bound(self, number: int, key_class: int, raw: bytes) -> Binding:
+        binding = self._bindings.get((number, key_class, ()))
+        if binding is not None:
+            return binding
+        route = self.route(number)
+        return self.binding(route, key_class, () if route.record.statement is None else tuple(_values(raw)))
+
+    def _predicates(self, binding: Binding, raw: bytes) -> tuple[KeyPredicate, ...]:
+        """Classify the values of the slots that do not stand in the key."""
+        skeleton = binding.skeleton
+        texts = self._texts(binding, raw)
+        space = self._space_of(binding)
+        slots = skeleton.slots
+        return tuple(space.predicate(slots[at].attribute, slots[at].operator, texts[at]) for at in binding.others)
+
+    def _space_of(self, binding: Binding) -> KeySpace:
+        return self.space(binding.skeleton.table, binding.skeleton.index, binding.route.record.keys)
+
+    @staticmethod
+    def _texts(binding: Binding, raw: bytes) -> tuple[tuple[str, ...] | None, ...]:
+        return binding.skeleton.values(msgspec.structs.replace(binding.record, values=_values(raw)))
+
+    def key_from_values(self, route: Route, raw: bytes) -> tuple[int, bytes, bytes]:
+        """Return form, partition and sort key that a record without `key` binds by equality in its values."""
+        binding = self._bound(route.number, 0, raw)
+        found = {
+            slot.attribute: values[0]
+            for slot, values in zip(binding.skeleton.slots, self._texts(binding, raw), strict=True)
+            if slot.operator == "=" and values is not None and len(values) == 1
+        }
+        return self._space_of(binding).parsed(found)
+
+    def _cell(self, binding: Binding, others: tuple[KeyPredicate, ...]) -> int:
+        skeleton = binding.skeleton
+        route = binding.route
+        known: dict[int | str, KeyPredicate] = {predicate.attribute: predicate for predicate in binding.key_class}
+        known.update(zip(binding.others, others, strict=False))
+        predicates = tuple(
+            known.get(at) or known.get(slot.attribute) or KeyPredicate(slot.attribute, slot.operator)
+            for at, slot in enumerate(skeleton.slots)
+        )
+        shape = skeleton.shape(predicates, route.record.pattern)
+        target = self.target(route, skeleton.table, skeleton.index)
+        return self._cells.number(Cell(target, shape, route.caller, route.rate))
+
+    def target(self, route: Route, table: str, index: str | None) -> Target:
+        """Return where a route's units are consumed: those of a local index on its table."""
+        if index is not None and is_local_index(self._lexicon, table, index):
+            index = None
+        return Target(route.record.account, route.record.region, table, index)
+
+
+def _marker(condition: str | None, places: set[int]) -> bytes | None:
+    """Return the one placeholder of a key condition that stands at these places of it, quoted."""
+    if condition is None or len(places) != 1:
+        return None
+    names = list(dict.fromkeys(_PLACEHOLDER.findall(condition)))
+    place = places.pop()
+    return f'"{names[place]}"'.encode() if place < len(names) else None
+
+
+def _names(raw: bytes) -> dict[str, str] | None:
+    try:
+        return _DECODE_NAMES(raw)
+    except ValueError:
+        return None
+
+
+def _values(raw: bytes) -> dict[str, dict[str, Any]]:
+    try:
+        return _DECODE_VALUES(raw)
+    except ValueError:
+        return {}
+
+
+def _unparsed(record: RequestRecord) -> Skeleton:
+    """Return what is left of a record for which there is no time: its table, index and operation."""
+    table = table_name(record.table) or (table_of(mask_statement(record.statement)) if record.statement else "")
+    return unparsed_skeleton(record.op, table, record.index, writes=record.op in WRITE_OPERATIONS)
+
+
+def table_name(name: str | None) -> str:
+    """Reduce an ARN to the name of its table."""
+    return name.partition("/")[2].partition("/")[0] if name is not None and name.startswith("arn:") else name or ""

@@ -1,0 +1,170 @@
+"""Heavy keys of one slice, or of the past, at one target and direction: a sketch a level, with details of each key."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+from msgspec import Struct
+
+from analyzer.model.counts import KeyLevel
+from analyzer.statistics.space_saving import SpaceSaving
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = ["REGISTERS", "SLICE_SECONDS", "Name", "SideKeys", "Track", "estimate_distinct"]
+
+REGISTERS = 256
+"""Registers of the estimate of how many partition keys there were (HyperLogLog, standard error 6.5 %)."""
+
+SLICE_SECONDS = 10
+
+Name = str | tuple[str, str]
+"""A prefix or partition key, or (partition key, sort key)."""
+
+_EVERY_LEVEL = tuple(KeyLevel)
+
+
+class Track(Struct):
+    """What is known of a kept key beside its weight.
+
+    `requests` is weighted, `cells` maps cell to weight, `ring` has a weight a second.
+
+    Of slices that were forgotten: `peak` is the most in a second, `over` how many seconds stood at the ceiling, `since`
+    the first slice with a ring, `best` the heaviest slice as (number, low, high).
+    """
+
+    sampled: int = 0
+    requests: int = 0
+    sorts: int = 0
+    cells: dict[int, int] = {}
+    ring: list[int] | None = None
+    peak: int | None = None
+    over: int = 0
+    since: int | None = None
+    best: tuple[int, int, int] | None = None
+
+    def add(self, other: Track) -> None:
+        """Take in what another part of the same slice, or of the past, knows."""
+        self.sampled += other.sampled
+        self.requests += other.requests
+        self.sorts = max(self.sorts, other.sorts)
+        for cell, weight in other.cells.items():
+            self.cells[cell] = self.cells.get(cell, 0) + weight
+        if other.ring is not None:
+            mine = self.ring
+            self.ring = other.ring if mine is None else [a + b for a, b in zip(mine, other.ring, strict=True)]
+        self.over += other.over
+        self.peak = _of_both(max, self.peak, other.peak)
+        self.since = _of_both(min, self.since, other.since)
+        if other.best is not None and (self.best is None or other.best[2] > self.best[2]):
+            self.best = other.best
+
+    def copy(self) -> Track:
+        """Return one that shares nothing with this."""
+        return msgspec.structs.replace(self, cells=dict(self.cells))
+
+    def seconds(self, ceiling: int, number: int) -> tuple[int | None, int, int | None]:
+        """Return the most in a second, how many stood at the ceiling (a weight), and the first slice with a ring."""
+        if self.ring is None:
+            return self.peak, self.over, self.since
+        over = self.over + sum(weight >= ceiling for weight in self.ring)
+        return _of_both(max, self.peak, max(self.ring)), over, _of_both(min, self.since, number)
+
+
+def _of_both(choose: Callable[[int, int], int], one: int | None, other: int | None) -> int | None:
+    if one is None or other is None:
+        return other if one is None else one
+    return choose(one, other)
+
+
+class SideKeys:
+    """The heavy keys of a target and direction; `total` is the exact weight of all keys."""
+
+    __slots__ = ("registers", "sketches", "total", "tracks", "tries")
+
+    def __init__(self, capacity: int) -> None:
+        self.total = 0
+        self.registers = bytearray(REGISTERS)
+        self.sketches: list[SpaceSaving[Name]] = [SpaceSaving(capacity) for _ in _EVERY_LEVEL]
+        self.tries: list[SpaceSaving[Name]] = [SpaceSaving(capacity) for _ in _EVERY_LEVEL]
+        self.tracks: list[dict[Name, Track]] = [{} for _ in _EVERY_LEVEL]
+
+    def take(self, level: int, sketch: SpaceSaving[Name], tracks: dict[Name, Track], most: int) -> None:
+        """Take in one level of another part; no more than `most` keys are kept for good."""
+        mine = self.sketches[level]
+        mine.capacity = min(most, max(mine.capacity, sketch.capacity))
+        mine.merge(sketch)
+        kept = self.tracks[level]
+        for name, track in tracks.items():
+            known = kept.get(name)
+            if known is None:
+                kept[name] = track
+            else:
+                known.add(track)
+        if len(kept) > len(mine):
+            self.tracks[level] = {name: track for name, track in kept.items() if name in mine}
+
+    def merge(self, other: SideKeys, cell: Callable[[int], int], most: int) -> None:
+        """Take in another part, which stays as it is; `cell` maps its cell numbers to ours."""
+        self.total += other.total
+        self.registers = bytearray(map(max, self.registers, other.registers))
+        for level in _EVERY_LEVEL:
+            self.tries[level].merge(other.tries[level])
+            tracks = {name: track.copy() for name, track in other.tracks[level].items()}
+            for track in tracks.values():
+                track.cells = {cell(number): weight for number, weight in track.cells.items()}
+            self.take(level, other.sketches[level], tracks, most)
+
+    def bury(self, number: int, ceiling: int) -> None:
+        """Turn the keys of a slice into keys of the past: rings into peaks, and this slice into the best one."""
+        for level in _EVERY_LEVEL:
+            sketch = self.sketches[level]
+            for name, track in self.tracks[level].items():
+                track.peak, track.over, track.since = track.seconds(ceiling, number)
+                track.ring = None
+                track.best = (number, *sketch.bounds(name))
+
+    def plain(self) -> list[Any]:
+        """Return the whole state."""
+        return [
+            self.total,
+            bytes(self.registers),
+            [sketch.plain() for sketch in self.sketches],
+            [sketch.plain() for sketch in self.tries],
+            [list(tracks.items()) for tracks in self.tracks],
+        ]
+
+    @classmethod
+    def from_plain(cls, state: Any) -> SideKeys:  # noqa: ANN401 - as `plain` wrote it, decoded from MessagePack
+        """Rebuild from the state."""
+        keys = cls(1)
+        keys.total, registers, sketches, tries, tracks = state
+        keys.registers = bytearray(registers)
+        keys.sketches = [_sketch(plain) for plain in sketches]
+        keys.tries = [_sketch(plain) for plain in tries]
+        keys.tracks = [
+            {_name(name): msgspec.convert(track, Track, strict=False) for name, track in level} for level in tracks
+        ]
+        return keys
+
+
+def _sketch(plain: Any) -> SpaceSaving[Name]:  # noqa: ANN401 - decoded from MessagePack
+    capacity, floor, total, keys = plain
+    return SpaceSaving.from_plain(capacity, floor, total, [(_name(name), low, slack) for name, low, slack in keys])
+
+
+def _name(written: Any) -> Name:  # noqa: ANN401 - decoded from MessagePack
+    return written if isinstance(written, str) else (written[0], written[1])
+
+
+def estimate_distinct(registers: bytearray) -> int:
+    """Estimate how many different keys left their mark (Flajolet et al. 2007, with its small-range correction)."""
+    size = len(registers)
+    empty = registers.count(0)
+    estimate = 0.7213 / (1 + 1.079 / size) * size * size / sum(2.0**-register for register in registers)
+    if estimate <= 2.5 * size and empty:
+        estimate = size * math.log(size / empty)
+    return round(estimate)

@@ -1,0 +1,46 @@
+"""The state of a digest as bytes, with the version of its form."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from analyzer.model.counts import Cell
+from analyzer.requests.digest_block import ReadCounters
+from analyzer.requests.digest_sequences import SequenceCounts
+
+__all__ = ["Snapshot", "read_snapshot", "write_snapshot"]
+
+_VERSION = 1
+_HEAD = b"dynascope digest "
+
+
+class Snapshot(Struct, kw_only=True):
+    """Everything that a digest knows; caches are left out, for they fill again."""
+
+    cells: list[Cell]
+    read: ReadCounters
+    forgotten: int
+    hours: list[int]
+    ids: tuple[int, list[str], list[str]]
+    slices: Any
+    rare: Any
+    heavy: Any
+    sequences: tuple[SequenceCounts, list[Any]]
+
+
+def write_snapshot(state: Snapshot) -> bytes:
+    """Write a state."""
+    return _HEAD + bytes([_VERSION]) + msgspec.msgpack.encode(state)
+
+
+def read_snapshot(written: bytes) -> Snapshot:
+    """Read a state; raises ValueError for another version or for what is none."""
+    head, version, rest = written[: len(_HEAD)], written[len(_HEAD) : len(_HEAD) + 1], written[len(_HEAD) + 1 :]
+    if head != _HEAD:
+        raise ValueError("not the state of a digest")
+    if version != bytes([_VERSION]):
+        raise ValueError(f"the state of a digest in version {version[0] if version else '?'}, not {_VERSION}")
+    return msgspec.msgpack.decode(rest, type=Snapshot, strict=False)
