@@ -50,4 +50,4 @@ lock: ## resolve both lock files again (needs uv)
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --no-emit-index-url --no-emit-find-links --extra dev -c requirements.lock -o requirements-dev.lock pyproject.toml
 
 clean: ## remove .venv and caches
-	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .import_linter_cache
+	rm -rf .venv .venv-newest .mypy_cache .ruff_cache .pytest_cache .import_linter_cache
