@@ -97,9 +97,13 @@ class Burst:
         """Begin."""
         self._thread.start()
 
+    def halt(self) -> None:
+        """Begin no more calls."""
+        self._stop.set()
+
     def stop(self) -> None:
         """End, and wait for what is under way."""
-        self._stop.set()
+        self.halt()
         if self._thread.is_alive():
             self._thread.join(_JOIN_SECONDS)
 

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 __all__ = ["Outcome", "Story", "judge"]
 
 QUIET_SECONDS = 15.0
-FAULT_SECONDS = 7.5
-PAUSE_SECONDS = 1.5
+FAULT_SECONDS = 7.0
+PAUSE_SECONDS = 2.0  # a refused call waits up to a second before its second try
 CLOSING_SECONDS = 45.0
 _SLICE_SECONDS = 10.0
 _SPARE_SECONDS = 0.3
@@ -83,8 +83,10 @@ class Story:
     def play(self) -> bool:
         """Tell it once; returns whether all that had to hold held."""
         is_quiet = self._wait_quietly()
-        for fault in FAULTS:
+        begun = time.monotonic()
+        for number, fault in enumerate(FAULTS, 1):
             self._play(fault)
+            self._watch(begun + number * (FAULT_SECONDS + PAUSE_SECONDS) - time.monotonic())
         self._wait_for_the_end()
         return self._conclude(is_quiet=is_quiet)
 
@@ -117,9 +119,10 @@ class Story:
             self._watch(FAULT_SECONDS)
         finally:
             for burst in bursts:
+                burst.halt()
+            for burst in bursts:
                 burst.stop()
         self.say(f"OFF  {fault.name}")
-        self._watch(PAUSE_SECONDS)
 
     def _watch(self, seconds: float) -> None:
         until = time.monotonic() + seconds

@@ -78,11 +78,15 @@ class Daemon(Process):
             return str(answer.read().decode())
 
     def report(self) -> dict[str, Any] | None:
-        """Return the last report; None before the first."""
+        """Return the last report; None before the first. Raises RuntimeError when the daemon is gone."""
         try:
             document: dict[str, Any] = json.loads(self.get("/api/v1/report"))
         except urllib.error.HTTPError:
             return None
+        except OSError:
+            if self.process.poll() is None:
+                return None  # slow, not gone
+            raise RuntimeError(f"the daemon ended; {self._log_path} says why") from None
         return document
 
 
