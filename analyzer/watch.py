@@ -24,6 +24,7 @@ from analyzer.model.sight import SourceName
 from analyzer.model.window import Window
 from analyzer.pipeline import analyze
 from analyzer.requests.digest import Digest
+from analyzer.restate import restate
 from analyzer.shortfalls import Shortfalls
 
 if TYPE_CHECKING:
@@ -66,6 +67,7 @@ class Watch:
         self._ledger = Ledger(Carried(), {}, Exemplars())
         self._shortfalls = Shortfalls()
         self._patterns: dict[str, str] = {}
+        self._restated: dict[Cell, Cell] = {}
         self._totals: Counts | None = None
         self._report: Report | None = None
         if checkpoint is not None:
@@ -73,7 +75,7 @@ class Watch:
 
     def _resume(self, checkpoint: Checkpoint) -> None:
         self.positions = {position.path: position for position in checkpoint.positions}
-        self._digest = Digest.restore(checkpoint.digest, self.setup.lexicon)
+        self._digest = Digest.restore(checkpoint.digest, self.setup.lexicon, self.setup.limits)
         self._findings = checkpoint.findings
         self._ledger = Ledger(checkpoint.carried, checkpoint.kept, Exemplars())
         self._totals = self._digest.totals()
@@ -118,7 +120,7 @@ class Watch:
         self.forget(end)
         observations = Observations(
             window=window,
-            counts=self._digest.result(window),
+            counts=self._restate(self._digest.result(window)),
             gaps=gaps,
             sources=frozenset({SourceName.REQUEST_LOG}),
             account=setup.account,
@@ -171,7 +173,7 @@ class Watch:
         if is_same_contract:
             return
         before, self._patterns = self._patterns, {}
-        self._digest = Digest.restore(self._digest.snapshot(), setup.lexicon)
+        self._digest = Digest.restore(self._digest.snapshot(), setup.lexicon, setup.limits)
         self._totals = self._digest.totals()
         self._carry_over(before)
 
@@ -179,6 +181,7 @@ class Watch:
         """Make the counters under the present contract stand where they stood under these names of patterns."""
         if self._totals is None:
             return
+        self._restated = {cell: restate(cell, self.setup.lexicon) for cell in self._totals.cells}
         before, after = SeriesTable(), SeriesTable()
         place_of = self._place_of()
         count_cells(before, self._totals, lambda cell: patterns.get(_name(cell)) or self._pattern_of(cell), place_of)
@@ -189,9 +192,16 @@ class Watch:
     def _pattern_of(self, cell: Cell) -> str:
         name = _name(cell)
         if name not in self._patterns:
-            found = attribute(cell.shape, cell.target, cell.caller, self.setup.contract)
+            said = self._restated.get(cell, cell)
+            found = attribute(said.shape, said.target, said.caller, self.setup.contract)
             self._patterns[name] = found.label
         return self._patterns[name]
+
+    def _restate(self, counts: Counts) -> Counts:
+        """Say what was counted under an earlier contract in words of the present one."""
+        if not self._restated:
+            return counts
+        return msgspec.structs.replace(counts, cells=tuple(self._restated.get(cell, cell) for cell in counts.cells))
 
     def _place_of(self) -> Callable[..., tuple[str, ...]]:
         return partial(target_labels, account=self.setup.account, region=self.setup.region)

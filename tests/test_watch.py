@@ -147,13 +147,26 @@ def test_a_reload_of_the_same_contract_changes_nothing(place: Place) -> None:
     assert judge(watch) == {"load-case": 10}
 
 
-def test_a_new_contract_judges_what_was_counted_before_it(place: Place) -> None:
+def kinds(watch: Watch) -> list[tuple[str, str | None]]:
+    judged = watch.conclude(watch.gather(NOW + 10_000, QUIET))
+    return [(line.kind.value, line.pattern) for line in judged.report.patterns]
+
+
+def test_a_new_contract_says_what_was_counted_before_it_again(place: Place) -> None:
+    watch = Watch(place.setup(CONTRACT.replace("SK: META", "SK: OTHER")), None)
+    watch.take(block(10), NOW)
+    assert kinds(watch) == [("undeclared", None)]
+    watch.adopt(place.setup(CONTRACT.replace(", SK: META", "")))
+    assert kinds(watch) == [("declared", "load-case")]
+
+
+def test_what_a_new_contract_cannot_know_of_the_past_is_ambiguous(place: Place) -> None:
     watch = Watch(place.setup(CONTRACT.replace("CASE#", "ORDER#")), None)
     watch.take(block(10), NOW)
-    assert judge(watch) == {"undeclared": 10}
+    assert kinds(watch) == [("undeclared", None)]
     watch.adopt(place.setup())
-    judged = watch.conclude(watch.gather(NOW + 10_000, QUIET))
-    assert [line.pattern for line in judged.report.patterns] == ["load-case"]
+    watch.take(block(10), NOW)
+    assert set(kinds(watch)) == {("ambiguous", None), ("declared", "load-case")}
 
 
 def test_a_finding_opens_once_and_closes_once(place: Place) -> None:
