@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from analyzer.correlator.attribute import attribute
+from analyzer.correlator.attributor import Attributor
 from analyzer.lifecycle.causes import fold
 from analyzer.lifecycle.identity import identify
 from analyzer.lifecycle.unite import unite
@@ -25,14 +25,12 @@ from analyzer.traffic.lines import coverage_lines, key_lines, pattern_lines
 from analyzer.traffic.sights import sight_states
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from analyzer.contract.model import Contract
     from analyzer.interfaces import Detector
     from analyzer.model.batch import Batch
-    from analyzer.model.counts import Cell
     from analyzer.model.finding import Finding
-    from analyzer.model.shape import Attribution
     from analyzer.model.sight import Gap
     from analyzer.model.traffic import Traffic
     from analyzer.requests.digest import Digest
@@ -44,13 +42,15 @@ def analyze(
     observations: Observations, contract: Contract, detectors: Sequence[Detector], history: History = EMPTY
 ) -> Report:
     """Judge one window: join requests with the contract, run every detector on every target, conclude."""
-    traffic = join(observations, _attributor(contract), contract, history)
+    return _analyze(observations, Attributor(contract), detectors, history)
+
+
+def _analyze(
+    observations: Observations, attribute: Attributor, detectors: Sequence[Detector], history: History
+) -> Report:
+    traffic = join(observations, attribute, attribute.contract, history)
     findings, skipped = _detect(traffic, detectors)
     return _report(observations, traffic, fold(findings), skipped)
-
-
-def _attributor(contract: Contract) -> Callable[[Cell], Attribution]:
-    return lambda cell: attribute(cell.shape, cell.target, cell.caller, contract)
 
 
 def _detect(
@@ -116,7 +116,7 @@ class Walk:
     def __init__(
         self, contract: Contract, detectors: Sequence[Detector], *, window_ms: int, history: History = EMPTY
     ) -> None:
-        self._contract = contract
+        self._attribute = Attributor(contract)
         self._detectors = tuple(detectors)
         self._window_ms = window_ms
         self._history = history
@@ -140,7 +140,7 @@ class Walk:
         if self._first is None:
             self._first = end - SLICE_MS
         window = Window(max(self._first, end - self._window_ms), end)
-        report = analyze(self._observe(digest, window), self._contract, self._detectors, self._history)
+        report = _analyze(self._observe(digest, window), self._attribute, self._detectors, self._history)
         seen = (msgspec.structs.replace(f, first_seen=window.start, last_seen=window.end) for f in report.findings)
         self._findings = unite(self._findings, tuple(seen))
         self._skipped.update(dict.fromkeys(report.skipped))
@@ -180,5 +180,5 @@ class Walk:
             region=region,
             hours=digest.hours(),
         )
-        traffic = join(observations, _attributor(self._contract), self._contract, self._history)
+        traffic = join(observations, self._attribute, self._attribute.contract, self._history)
         return _report(observations, traffic, self._findings, tuple(self._skipped))

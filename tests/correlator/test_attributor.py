@@ -1,12 +1,15 @@
 from __future__ import annotations
 
-import pytest
+from typing import TYPE_CHECKING
 
 from analyzer.contract.model import EMPTY_CONTRACT
 from analyzer.correlator import attributor
 from analyzer.correlator.attributor import Attributor
 from analyzer.model.shape import AttributionKind
 from tests.support.counting import cell
+
+if TYPE_CHECKING:
+    import pytest
 
 
 def test_the_same_cell_is_attributed_once() -> None:
