@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from analyzer.cli.reading import LogFile, read_blocks
-from analyzer.cli.stretch import in_time_order
+from analyzer.cli.stretch import first_time, in_time_order
 from analyzer.config import Settings, build_detectors, build_struct
 from analyzer.contract.load import load_contract
 from analyzer.contract.model import EMPTY_CONTRACT, Contract
@@ -80,21 +80,22 @@ def judge_logs(
     contract = contract_of(settings)
     walk, digest = new_walk(settings, contract), new_digest(settings, contract)
     was_stopped = False
-    read: dict[str, int] = {}
+    readable: set[str] = set()
     try:
         if jobs > 1:
             from analyzer.cli.parallel import digest_parts  # noqa: PLC0415 -- starts processes, only when asked for
 
             for log, part in digest_parts(logs, settings, stretch, jobs, seen):
-                read[log] = read.get(log, 0) + part.read.read
+                readable |= {log} if part.read.read else set()
                 digest.merge(part)
         else:
-            _walk(logs, stretch, walk, digest, read, seen)
+            _walk(logs, stretch, walk, digest, readable, seen)
     except KeyboardInterrupt:
         was_stopped = True
+    digest.span()  # takes in the lines that wait, so that the counters are whole
     gaps = tuple(_gaps(digest, logs, was_stopped=was_stopped))
     report = walk.finish(digest, gaps=gaps, account=settings.account, region=settings.region)
-    silent = [log for log in logs if not read.get(log.name)] if not was_stopped else []
+    silent = [log for log in logs if not (digest.read.read and log.name in readable)] if not was_stopped else []
     complaints = tuple(f"{log.name} holds no request that could be read{_why(digest)}" for log in silent)
     return Judged(report, complaints, was_stopped)
 
@@ -104,15 +105,15 @@ def _walk(
     stretch: Stretch,
     walk: Walk,
     digest: Digest,
-    read: dict[str, int],
+    readable: set[str],
     seen: Callable[[int], None] | None,
 ) -> None:
     feeds = [partial(read_blocks, log, stretch.since, stretch.until, seen) for log in logs]
     judged = 0
     for number, block, follows in in_time_order(feeds):
-        before = digest.read.read
         digest.update(block)
-        read[logs[number].name] = read.get(logs[number].name, 0) + digest.read.read - before
+        if logs[number].name not in readable and first_time(block) is not None:
+            readable.add(logs[number].name)
         if follows is not None and (follows - _LATE_MS) // SLICE_MS > judged:
             judged = (follows - _LATE_MS) // SLICE_MS
             walk.advance(digest, judged * SLICE_MS)

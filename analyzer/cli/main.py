@@ -83,7 +83,8 @@ def _say(text: str, code: int) -> int:
 
 
 def _anonymous(bug: Exception) -> str:
-    frames = "".join(
-        f"  {frame.filename}:{frame.lineno} in {frame.name}\n" for frame in traceback.extract_tb(bug.__traceback__)
-    )
-    return f"this is a bug of ours: {type(bug).__name__} (its message is withheld, it may hold a key) at\n{frames}"
+    """Say where a bug is, without what its message or any variable holds."""
+    frames = traceback.extract_tb(bug.__traceback__)
+    ours = [frame for frame in frames if "site-packages" not in frame.filename] or frames
+    places = "".join(f"  {frame.filename}:{frame.lineno} in {frame.name}\n" for frame in ours)
+    return f"this is a bug of ours: {type(bug).__name__} (its message is withheld, it may hold a key) at\n{places}"

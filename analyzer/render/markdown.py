@@ -19,6 +19,7 @@ from analyzer.render.words import (
     share,
     skipped_words,
     stretch,
+    warm_keys,
     who_words,
 )
 
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
 __all__ = ["render_markdown"]
 
 _PATTERNS = 12
-_KEYS = 5
 _MARKS = re.compile(r"([\\`*_{}\[\]<>#|~])")
 
 
@@ -148,7 +148,8 @@ def _patterns(patterns: Sequence[PatternLine]) -> Iterator[str]:
 
 
 def _keys(keys: Sequence[KeyLine]) -> Iterator[str]:
-    if not keys:
+    warm = warm_keys(keys)
+    if not warm:
         return
     yield from ("", "### Hottest keys", "")
     yield from _table(
@@ -161,6 +162,6 @@ def _keys(keys: Sequence[KeyLine]) -> Iterator[str]:
                 f"{line.heat:.2f}",
                 count(line.units),
             )
-            for line in sorted(keys, key=lambda line: -line.heat)[:_KEYS]
+            for line in warm
         ],
     )

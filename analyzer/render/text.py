@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from analyzer.model.finding import Status
 from analyzer.model.report import VerdictState
 from analyzer.render.words import (
+    COLD,
     clock,
     compact,
     count,
@@ -22,6 +23,7 @@ from analyzer.render.words import (
     share,
     skipped_words,
     stretch,
+    warm_keys,
     who_words,
 )
 
@@ -36,7 +38,6 @@ __all__ = ["render_text"]
 _WIDTH = 98
 _LABEL = 8
 _PATTERNS = 12
-_KEYS = 5
 _HIDDEN = 6
 _PLACE = 24
 _COLOURS = {
@@ -74,7 +75,7 @@ class _Ink:
 
 def _head(report: Report, ink: _Ink) -> Iterator[str]:
     state = report.verdict.state
-    first, *more = textwrap.wrap(plain(report.verdict.text), _WIDTH - 13) or [""]
+    first, *more = textwrap.wrap(plain(report.verdict.text), _WIDTH - 13, break_on_hyphens=False) or [""]
     yield f"{ink(state.value, state.value.replace('-', ' ').upper()):{13 + _ink_width(ink, state.value)}}{first}"
     yield from (" " * 13 + line for line in more)
     facts = [stretch(report.window)]
@@ -129,7 +130,11 @@ def _effect(finding: Finding, ink: _Ink) -> Iterator[str]:
     head = f"{ink(finding.severity.value, finding.severity.value.upper())}  {_title(finding, ink)}"
     yield f"  └─ {head}"
     yield from textwrap.wrap(
-        plain(finding.summary), _WIDTH, initial_indent=" " * (_LABEL + 2), subsequent_indent=" " * (_LABEL + 2)
+        plain(finding.summary),
+        _WIDTH,
+        initial_indent=" " * (_LABEL + 2),
+        subsequent_indent=" " * (_LABEL + 2),
+        break_on_hyphens=False,
     )
 
 
@@ -208,18 +213,22 @@ def _short(text: str, width: int) -> str:
 def _keys(keys: Sequence[KeyLine], ink: _Ink) -> Iterator[str]:
     if not keys:
         return
-    yield from ("", ink("strong", "hottest keys"))
-    rows = [("heat", "units", "peak second", "direction", "where", "key")]
+    yield from ("", ink("strong", "hottest keys, by share of what their partition may serve"))
+    warm = warm_keys(keys)
+    if not warm:
+        yield f"  none over {share(COLD)}"
+        return
+    rows = [("heat", "peak", "units", "direction", "where", "key")]
     rows += [
         (
             f"{line.heat:.2f}",
+            "?" if line.peak_second is None else f"{line.peak_second:.2f}",
             compact(line.units),
-            compact(line.peak_second),
             line.direction.value,
             _short(place(line.table, line.index), _PLACE),
             key_words(line.key),
         )
-        for line in sorted(keys, key=lambda line: -line.heat)[:_KEYS]
+        for line in warm
     ]
     yield from _table(rows, right=3)
 

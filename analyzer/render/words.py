@@ -14,11 +14,12 @@ if TYPE_CHECKING:
 
     from analyzer.model.finding import Finding, KeyShown, Victim
     from analyzer.model.instant import Instant
-    from analyzer.model.report import PatternLine, Report
+    from analyzer.model.report import KeyLine, PatternLine, Report
     from analyzer.model.sight import Gap, Skipped
     from analyzer.model.window import Window
 
 __all__ = [
+    "COLD",
     "clock",
     "compact",
     "count",
@@ -33,9 +34,14 @@ __all__ = [
     "share",
     "skipped_words",
     "stretch",
+    "warm_keys",
     "who_words",
 ]
 
+COLD = 0.01
+"""Heat below which a key is not worth a line."""
+
+_MOST_KEYS = 5
 _LEAST_SHOWN = 0.001
 _SKIPS = {
     SkipReason.MISSING_SIGHT: "needs",
@@ -201,6 +207,12 @@ def _root(finding: Finding, by_id: Mapping[str, Finding]) -> Finding:
 def _worst(finding: Finding) -> tuple[int, int, str, str, str, str]:
     asleep = 1 if finding.status.value in {"closed", "snoozed"} else 0
     return (-finding.severity.rank, asleep, finding.table, finding.index or "", finding.detector, finding.id)
+
+
+def warm_keys(keys: Sequence[KeyLine]) -> tuple[KeyLine, ...]:
+    """Return the few hottest keys that are not cold, the hottest first."""
+    warm = sorted((line for line in keys if line.heat >= COLD), key=lambda line: -line.heat)
+    return tuple(warm[:_MOST_KEYS])
 
 
 def pattern_name(line: PatternLine) -> str:

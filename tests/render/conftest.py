@@ -237,7 +237,7 @@ REPORT = Report(
             units_low=530_000.0,
             units_high=540_000.0,
             heat=1.04,
-            peak_second=3100.0,
+            peak_second=1.033,
         ),
     ),
     coverage=(Coverage("cases", None, Direction.READ, 1_240_567.0, None, None),),

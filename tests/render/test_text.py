@@ -104,3 +104,10 @@ def test_units_that_nobody_told_have_no_share(report: Report) -> None:
 
 def test_a_verdict_without_words_does_not_break(report: Report) -> None:
     assert render_text(replace(clean(report), verdict=Verdict(VerdictState.CANNOT_TELL, "", Confidence.POSSIBLE)))
+
+
+def test_cold_keys_are_not_listed(report: Report) -> None:
+    cold = replace(report.keys[0], heat=0.009)
+    assert "  none over 1%\n" in render_text(replace(report, keys=(cold,)))
+    unknown = replace(report.keys[0], peak_second=None)
+    assert "  1.04     ?   540k  read" in render_text(replace(report, keys=(unknown, cold)))
