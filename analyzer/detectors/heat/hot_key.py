@@ -190,9 +190,11 @@ def _summary(one: _Judged, traffic: Traffic, first: PatternTraffic | None) -> st
             f" {percent(key.heat.value)} of its ceiling: it breaks at {number(multiple)} times today's traffic"
         )
     refused = f", {number(key.tries)} tries refused" if key.tries else ""
+    peak = key.peak_second
+    most = f" (up to {number(peak)} in one)" if peak is not None and peak > _a_second(key).high else ""
     return (
         f"{{key}} on {traffic.target} takes {between(_a_second(key))} of {ceiling_of(key.direction):,} {units} units"
-        f" a second{refused}, mostly from {caller}: {one.why}"
+        f" a second{most}{refused}, mostly from {caller}: {one.why}"
     )
 
 

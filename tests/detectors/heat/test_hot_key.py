@@ -230,3 +230,10 @@ def test_numbers_from_a_sample_are_likely_and_say_why() -> None:
         "likely",
         "the request log is sampled: numbers are estimates within their bounds",
     )
+
+
+def test_a_second_above_the_slices_mean_is_told() -> None:
+    assert (
+        "2,700 of 3,000 read units a second (up to 4,200 in one)"
+        in only(traffic(keys=(key((2700.0,) * 6, peak_second=4200.0),))).summary
+    )
