@@ -14,6 +14,7 @@ from analyzer.lifecycle.causes import fold
 from analyzer.lifecycle.identity import identify
 from analyzer.lifecycle.unite import unite
 from analyzer.lifecycle.verdict import by_weight, verdict_of
+from analyzer.model.finding import Status
 from analyzer.model.history import EMPTY, History
 from analyzer.model.instant import SLICE_MS, Instant
 from analyzer.model.observations import Observations
@@ -181,4 +182,11 @@ class Walk:
             hours=digest.hours(),
         )
         traffic = join(observations, self._attribute, self._attribute.contract, self._history)
-        return _report(observations, traffic, self._findings, tuple(self._skipped))
+        return _report(observations, traffic, self._ended(), tuple(self._skipped))
+
+    def _ended(self) -> tuple[Finding, ...]:
+        """Return the findings, closed where the last window that was judged did not show them."""
+        return tuple(
+            f if f.last_seen == self._judged else msgspec.structs.replace(f, status=Status.CLOSED)
+            for f in self._findings
+        )

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import msgspec
 from msgspec import Struct
 
+from analyzer.lifecycle.verdict import by_weight, verdict_of
 from analyzer.model.finding import Finding, Status
 
 if TYPE_CHECKING:
@@ -33,7 +34,8 @@ def advance(state: State, report: Report, at: Instant, close_after_ms: int) -> t
     """Carry the findings of a report over from the last one.
 
     A finding seen for the first time is `open`, again `ongoing`. One whose condition no longer holds stays, as it was
-    last seen, until that has lasted `close_after_ms`; then it is `closed`, once, and gone.
+    last seen, until that has lasted `close_after_ms`; then it is `closed`, once, and gone. The verdict speaks of all
+    that are alive.
     """
     alive: dict[str, Finding] = {}
     shown: list[Finding] = []
@@ -55,7 +57,10 @@ def advance(state: State, report: Report, at: Instant, close_after_ms: int) -> t
         else:
             alive[identity] = before
             shown.append(before)
-    return State(alive), msgspec.structs.replace(report, findings=tuple(shown)), tuple(events)
+    ordered = by_weight(tuple(shown))
+    living = tuple(finding for finding in ordered if finding.status is not Status.CLOSED)
+    verdict = verdict_of(living, report.gaps, report.patterns)
+    return State(alive), msgspec.structs.replace(report, findings=ordered, verdict=verdict), tuple(events)
 
 
 def _seen(finding: Finding, before: Finding | None, at: Instant) -> Finding:

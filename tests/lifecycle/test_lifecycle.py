@@ -128,6 +128,15 @@ def test_a_finding_that_comes_back_before_it_closed_is_the_same_one() -> None:
     assert (shown.findings[0].first_seen, shown.findings[0].last_seen, events) == (1000, 1400, ())
 
 
+def test_the_verdict_speaks_of_what_is_alive() -> None:
+    state, shown, _ = advance(State(), report(finding()), 1000, 500)
+    assert shown.verdict.state is VerdictState.FAULT
+    state, shown, _ = advance(state, report(), 1200, 500)
+    assert shown.verdict.state is VerdictState.FAULT
+    _, shown, _ = advance(state, msgspec.structs.replace(report(), patterns=(line(),)), 1500, 500)
+    assert (shown.verdict.state, len(shown.findings)) == (VerdictState.CLEAN, 1)
+
+
 # unite
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from msgspec import Struct
 
-from analyzer.detectors.advice import advise, aws
+from analyzer.detectors.advice import advise
 from analyzer.detectors.verdict import finding
 from analyzer.detectors.words import between, number, percent, who
 from analyzer.model.counts import KeyLevel
@@ -225,13 +225,11 @@ def _self_heals(key: KeyHeat, traffic: Traffic) -> SelfHeals:
 
 
 def _advice(key: KeyHeat, rows: list[PatternTraffic], traffic: Traffic) -> tuple[Advice, ...]:
-    look = aws(traffic.target, f"dynamodb describe-table --table-name {traffic.target.table}")
     caller = who(rows[0].caller if rows else None)
     fix = advise(
         "fix-caller",
         f"Ask the owner of {caller} why it concentrates on {{key}}; stop or slow it there",
         effect="the heat ends with the traffic",
-        command=look,
         takes="minutes",
     )
     if key.direction is Direction.READ:

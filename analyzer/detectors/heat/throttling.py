@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from msgspec import Struct
 
-from analyzer.detectors.advice import advise, aws
+from analyzer.detectors.advice import advise
 from analyzer.detectors.verdict import finding
 from analyzer.detectors.words import number, percent, who
 from analyzer.model.finding import Advice, Confidence, Direction, Finding, Risk, Severity, Victim
@@ -87,7 +87,6 @@ def _advice(throttles: Throttles, traffic: Traffic) -> Iterator[Advice]:
         "back-off",
         "Let the callers retry with jitter and a cap",
         effect="no more demand than one try a call",
-        command=aws(traffic.target, f"dynamodb describe-table --table-name {traffic.target.table}"),
         takes="minutes",
     )
     if throttles.cause == "provisioned":

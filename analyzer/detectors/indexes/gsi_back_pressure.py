@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from msgspec import Struct
 
-from analyzer.detectors.advice import advise, aws
+from analyzer.detectors.advice import advise
 from analyzer.detectors.verdict import finding
 from analyzer.detectors.words import number, percent, who
 from analyzer.model.finding import Advice, Direction, Finding, Risk, Severity, Victim
@@ -78,7 +78,6 @@ def _advice(throttles: Throttles, traffic: Traffic) -> Iterator[Advice]:
         "fix-caller",
         f"Slow the writers that fill {target.index}; the table itself has room",
         effect="the index catches up, and the table takes writes again",
-        command=aws(target, f"dynamodb describe-table --table-name {target.table}"),
         takes="minutes",
     )
     if throttles.cause == "key-range":

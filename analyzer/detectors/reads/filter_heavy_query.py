@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from msgspec import Struct
 
-from analyzer.detectors.advice import advise, aws
+from analyzer.detectors.advice import advise
 from analyzer.detectors.verdict import finding
 from analyzer.detectors.words import between, number, percent, who
 from analyzer.knowledge.prices import LIST_PRICES, read_cost_a_month
@@ -91,17 +91,16 @@ class FilterHeavyQuery(Struct, frozen=True):
                 "price_as_of": LIST_PRICES.as_of,
             },
             cost_per_month_usd=None if dollars is None else round(dollars, 2),
-            advice=tuple(_advice(first, traffic)),
+            advice=tuple(_advice(first)),
         )
 
 
-def _advice(row: PatternTraffic, traffic: Traffic) -> Iterator[Advice]:
+def _advice(row: PatternTraffic) -> Iterator[Advice]:
     attribute = row.shape.filter_attributes[0]
     yield advise(
         "encode-filter-in-key",
         f"Move {attribute} into the sort key, or into an index's key, and ask for it in the key condition",
         effect="only the items that are wanted are read and paid",
-        command=aws(traffic.target, f"dynamodb describe-table --table-name {traffic.target.table}"),
         risk=Risk.HIGH,
         reversible=True,
         takes="a migration, or an index build",

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from msgspec import Struct
 
-from analyzer.detectors.advice import advise, aws
+from analyzer.detectors.advice import advise
 from analyzer.detectors.verdict import finding
 from analyzer.detectors.words import between, number, percent, who
 from analyzer.knowledge.prices import LIST_PRICES, read_cost_a_month
@@ -121,14 +121,12 @@ def _summary(traffic: Traffic, caller: str | None, calls: Estimate, units: Estim
 
 
 def _advice(rows: list[PatternTraffic], traffic: Traffic, caller: str | None) -> Iterator[Advice]:
-    target = traffic.target
     shape = rows[0].shape
     filtered = shape.filter_attributes
     yield advise(
         "fix-caller",
         f"Ask the owner of {who(caller)} whether the Scan is meant, and stop it if not",
         effect="its read units are free again at once",
-        command=aws(target, f"dynamodb describe-table --table-name {target.table}"),
         takes="minutes",
     )
     served = [name for name in traffic.place.index_keys if set(traffic.place.index_keys[name]) & set(filtered)]
