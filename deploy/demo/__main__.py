@@ -61,6 +61,9 @@ def _run(asked: argparse.Namespace) -> bool:
                 workload.start()
                 story = Story(daemon, workload, started)
                 holds = story.play()
+                if connect.lost():
+                    print(f"the samplers lost {connect.lost()} records")
+                    holds = False
                 if asked.forever:
                     story.say("going on until interrupted", "head")
                     story.go_on()

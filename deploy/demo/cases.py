@@ -34,9 +34,9 @@ HOT_CASE = "C99999"
 INVESTIGATORS = tuple(f"INV-{number:02d}" for number in range(20))
 REGIONS = ("Ahr", "Bode", "Diemel", "Eder", "Fulda", "Glan", "Havel", "Isar", "Jagst", "Kinzig", "Leine", "Mosel")
 
-_AUDITS_A_CASE = 5
+_AUDITS_A_CASE = 8
 _NOTE_BYTES = 1500
-_ENTRY_BYTES = 700
+_ENTRY_BYTES = 900
 _DOCUMENT_BYTES = 350 * 1024
 _DAYS = 60
 

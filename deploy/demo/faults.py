@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["FAULTS", "Expected", "Fault"]
 
 _THROTTLED = "ProvisionedThroughputExceededException"
-_WHOLE_CASES = 30.0
+_WHOLE_CASES = 40.0
 _FILTERED = 12.0
 _HOT_READS = 70.0
 _IMPORTED = 20

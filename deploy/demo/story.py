@@ -117,12 +117,15 @@ class Story:
         bursts = fault.start(dict(self._workload.clients()))
         try:
             self._watch(FAULT_SECONDS)
+            for burst in bursts:
+                burst.halt()
+            self.say(f"OFF  {fault.name}")
+            self._watch(PAUSE_SECONDS)
         finally:
             for burst in bursts:
                 burst.halt()
             for burst in bursts:
                 burst.stop()
-        self.say(f"OFF  {fault.name}")
 
     def _watch(self, seconds: float) -> None:
         until = time.monotonic() + seconds
