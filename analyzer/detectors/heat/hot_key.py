@@ -131,7 +131,7 @@ class HotKey(Struct, frozen=True):
             victims=victims_of(traffic, key.direction) if key.tries else (),
             cause=shape,
             direction=key.direction,
-            evidence=_evidence(key, traffic, shape, one.why),
+            evidence=_evidence(key, traffic, shape),
             self_heals=_self_heals(key, traffic) if served else None,
             advice=_advice(key, rows, traffic) if served else (),
         )
@@ -203,7 +203,7 @@ def _a_second(key: KeyHeat) -> Estimate:
     return Estimate(key.admitted.value * ceiling, key.admitted.low * ceiling, key.admitted.high * ceiling)
 
 
-def _evidence(key: KeyHeat, traffic: Traffic, shape: str, why: str) -> dict[str, float | str | None]:
+def _evidence(key: KeyHeat, traffic: Traffic, shape: str) -> dict[str, float | str | None]:
     return {
         **evidence_of(heat=key.heat, admitted=key.admitted, share=key.share, units_a_second=_a_second(key)),
         "ceiling_units_a_second": ceiling_of(key.direction),
@@ -212,7 +212,6 @@ def _evidence(key: KeyHeat, traffic: Traffic, shape: str, why: str) -> dict[str,
         "throttled_share": round(key.tries_share, 3),
         "peak_second_units": key.peak_second,
         "shape": shape,
-        "why": why,
     }
 
 
