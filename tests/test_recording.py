@@ -220,3 +220,13 @@ def test_a_file_that_is_no_recording_is_refused_by_name(tmp_path: Path, first: s
     path = write(tmp_path / "r.jsonl", first)
     with pytest.raises(MalformedError, match=told):
         read_recording(path)
+
+
+def test_the_last_line_needs_no_end(tmp_path: Path) -> None:
+    path = tmp_path / "r.jsonl"
+    path.write_text(json.dumps(HEADER) + "\n" + json.dumps(request(0)))
+    recording = read_recording(path)
+    assert (recording.requests, len(list(read_requests(path, recording)))) == (1, 1)
+    path.write_text(path.read_text() + "\n" + "x" * (17 << 20))
+    cut = read_recording(path)
+    assert (cut.bad, cut.requests, len(list(read_requests(path, cut)))) == (1, 1, 1)

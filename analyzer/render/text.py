@@ -37,6 +37,8 @@ __all__ = ["render_text"]
 
 _WIDTH = 98
 _LABEL = 8
+_DETAILED = 6
+_BRIEF = 20
 _PATTERNS = 12
 _HIDDEN = 6
 _PLACE = 24
@@ -57,8 +59,9 @@ def render_text(report: Report, *, colour: bool = False) -> str:
     """Write a report in at most 98 columns; colour only underlines what the words say already."""
     ink = _Ink(colour)
     lines = [*_head(report, ink)]
-    for cause, effects in fold(report.findings):
-        lines += ["", *_finding(cause, ink), *(line for effect in effects for line in _effect(effect, ink))]
+    groups = fold(report.findings)
+    lines += [line for group in groups[:_DETAILED] for line in ("", *_group(*group, ink))]
+    lines += _others(groups[_DETAILED:], ink)
     lines += _patterns(report.patterns, ink)
     lines += _keys(report.keys, ink)
     lines += _hidden(report, ink)
@@ -90,6 +93,25 @@ def _head(report: Report, ink: _Ink) -> Iterator[str]:
 def _ink_width(ink: _Ink, role: str) -> int:
     """Return how many characters the colour of a role takes that nobody sees."""
     return len(ink(role, ""))
+
+
+def _group(cause: Finding, effects: Sequence[Finding], ink: _Ink) -> Iterator[str]:
+    yield from _finding(cause, ink)
+    for effect in effects:
+        yield from _effect(effect, ink)
+
+
+def _others(groups: Sequence[tuple[Finding, Sequence[Finding]]], ink: _Ink) -> Iterator[str]:
+    """Tell the lesser findings in one line each."""
+    if not groups:
+        return
+    yield from ("", ink("strong", "also"))
+    for cause, _ in groups[:_BRIEF]:
+        label = f"{cause.severity.value.upper():8}"
+        words = f"{cause.detector} {place(cause.table, cause.index)}: {plain(cause.summary)}"
+        yield f"  {ink(cause.severity.value, label)}  {_short(words, _WIDTH - 12)}"
+    if len(groups) > _BRIEF:
+        yield f"  and {len(groups) - _BRIEF} more: --format json tells them all"
 
 
 def _finding(finding: Finding, ink: _Ink) -> Iterator[str]:

@@ -3,6 +3,7 @@ from __future__ import annotations
 import gzip
 import io
 import json
+import os
 import subprocess
 import sys
 from typing import TYPE_CHECKING, Any
@@ -222,12 +223,25 @@ def test_stopped_by_the_user_it_tells_what_it_has(
     assert ran.report["gaps"][-1]["detail"] == "reading was stopped by the user"
 
 
-def test_a_terminal_is_shown_progress_and_nothing_else_is(quiet: Path) -> None:
-    program = "from analyzer.cli.main import main; main()"
-    command = [sys.executable, "-c", program, "analyze", str(quiet), "--format", "json"]
-    done = subprocess.run(command, capture_output=True, check=False)
+PROGRAM = [sys.executable, "-c", "from analyzer.cli.main import main; main()", "analyze"]
+
+
+def test_progress_goes_to_a_terminal_alone(quiet: Path) -> None:
+    done = subprocess.run([*PROGRAM, quiet, "--format", "json"], capture_output=True, check=False)
     assert done.stderr == b""
-    assert json.loads(done.stdout)["v"] == 1
+    ours, theirs = os.openpty()
+    seen = subprocess.run([*PROGRAM, quiet, "--format", "json"], stdout=subprocess.PIPE, stderr=theirs, check=False)
+    os.close(theirs)
+    assert b"reading" in os.read(ours, 65_536)
+    os.close(ours)
+    assert seen.stdout == done.stdout
+
+
+def test_what_samplers_dropped_is_a_gap(run: Callable[..., Ran], quiet: Path) -> None:
+    counter = {"v": 1, "counter": "dropped", "count": 7, "start": "2026-06-01T10:00:00.000Z", "caller": "api"}
+    with quiet.open("a") as file:
+        file.write(json.dumps({**counter, "end": "2026-06-01T10:01:00.000Z"}) + "\n")
+    assert run(quiet, "--format", "json").report["gaps"][0]["detail"] == "samplers dropped 7 calls"
 
 
 def test_a_reader_that_leaves_is_no_error(quiet: Path) -> None:

@@ -111,3 +111,11 @@ def test_cold_keys_are_not_listed(report: Report) -> None:
     assert "  none over 1%\n" in render_text(replace(report, keys=(cold,)))
     unknown = replace(report.keys[0], peak_second=None)
     assert "  1.04     ?   540k  read" in render_text(replace(report, keys=(unknown, cold)))
+
+
+def test_beyond_a_handful_findings_are_told_in_a_line(report: Report) -> None:
+    many = tuple(replace(report.findings[0], id=str(n), table=f"t{n:02d}") for n in range(28))
+    text = render_text(replace(report, findings=many))
+    assert text.count("  who   report-job") == 6
+    assert "also\n  MEDIUM    unexpected-scan t06/GSI1: report-job scans cases/GSI1" in text
+    assert "  and 2 more: --format json tells them all\n" in text

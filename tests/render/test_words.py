@@ -15,6 +15,7 @@ from analyzer.render.words import (
     key_words,
     milliseconds,
     pattern_name,
+    place,
     share,
     skipped_words,
     stretch,
@@ -59,6 +60,10 @@ def test_shares_are_percentages(part: float | None, words: str) -> None:
 @pytest.mark.parametrize(("number", "words"), [(None, "?"), (4.2, "4.2 ms"), (12_500, "12.5 s")])
 def test_latencies_carry_their_unit(number: float | None, words: str) -> None:
     assert milliseconds(number) == words
+
+
+def test_a_place_without_a_table_is_everywhere() -> None:
+    assert (place(None, None), place("t", None), place("t", "i")) == ("everywhere", "t", "t/i")
 
 
 def test_a_window_over_midnight_names_both_days() -> None:
