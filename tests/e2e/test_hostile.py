@@ -25,7 +25,8 @@ def hostile_lines(now: int) -> Iterator[bytes]:
             yield b'{"v":1,"op":"GetItem","table":"cases"}\n'
     yield b'{"v":1,"table":"' + b"x" * 50_000_000 + b'"}\n'
     yield record(now, 9001, op="FrobnicateItem", table="cases").encode()
-    yield record(now, 9002, op="lower \x00 case\n{}", table="no such table! \ud800").encode()
+    yield record(now, 9002, op="lower \x00 case\n{}", table="no such table!").encode()
+    yield record(now, 9006, table="half a pair \ud800").encode()  # no text at all: bad
     yield record(now + 3_600_000, 9003).encode()
     yield record(now - 7_200_000, 9004).encode()
     yield record(now, 1).encode()  # a duplicate
@@ -38,7 +39,7 @@ def test_a_hostile_log_ends_in_correct_counters_and_a_report(daemon: Daemon) -> 
     daemon.listening()
     good = GOOD + 5  # two odd operations, the late one, and the one that stands for two
     wait_until(lambda: daemon.records("future") > 0, "the log is read")
-    assert daemon.records("bad") == 51
+    assert daemon.records("bad") == 52
     assert daemon.records("future") == 1
     assert daemon.records("duplicate") == 1
     assert daemon.records("late") == 1

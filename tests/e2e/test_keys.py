@@ -39,7 +39,6 @@ def records_full_of_canaries() -> Iterator[str]:
             yield record(at, 300_000 + number, op="Scan", key=None, filter="note = :n", user_agent=CANARY)
             yield f'{{"v":1,"op":"{CANARY}","table":"cases"\n'
             yield f'{{"v":1,"time":"{CANARY}","op":"GetItem","table":"{CANARY}"}}\n'
-            yield record(at, 400_000 + number, table=f"CASE#{CANARY}", op=f"Get {CANARY}")
 
 
 PATHS = ("/", "/metrics", "/healthz", "/readyz", "/docs/", "/docs/metrics", "/api/v1/report", "/api/v1/findings")
