@@ -69,9 +69,7 @@ class PlainDigest:
             counts[Count.LATENCY_US] += round(record.latency_ms * 1000)
             counts[Count.LATENCY_KNOWN] += 1
             self._latency[at, number][int(np.searchsorted(LATENCY_BOUNDS_MS, record.latency_ms))] += 1
-        if record.key is not None:
-            halves = self._own_halves(record, shape)
-            self._heat(record, target, Direction.WRITE if shape.writes else Direction.READ, at, number, halves)
+        self._heat(record, shape, target, at, number)
 
     def _shape(self, record: RequestRecord, skeleton: Skeleton) -> Shape:
         if skeleton.is_parted:
@@ -128,6 +126,7 @@ class PlainDigest:
             other = self._counts[at, number]
             other[Count.WRITE_HALF_UNITS if shape.writes else Count.READ_HALF_UNITS] += halves
             other[Count.UNITS_SQUARED] += halves * halves
+            other[Count.UNITS_KNOWN] += 1
             key = (record.index_keys or {}).get(index or "")
             if key is not None:
                 heated = Direction.WRITE if shape.writes else Direction.READ
@@ -140,6 +139,7 @@ class PlainDigest:
             counts[Count.FAILED] += 1
             self._refusals[at, number, record.error.code, record.error.message or ""] += 1
             counts[Count.THROTTLED_FAILED] += is_throttle(record.error.code)
+            counts[Count.CONDITION_FAILED] += record.error.code == "ConditionalCheckFailedException"
         if tries:
             counts[Count.THROTTLED] += 1
             counts[Count.THROTTLED_TRIES] += len(tries)
@@ -160,11 +160,17 @@ class PlainDigest:
         schema = self._lexicon.schema(target.table, target.index)
         return () if schema is None else (*schema[0][:1], *schema[1][:1])
 
-    def _heat(
-        self, record: RequestRecord, target: Target, direction: Direction, at: Instant, number: int, halves: int
-    ) -> None:
+    def _heat(self, record: RequestRecord, shape: Shape, target: Target, at: Instant, number: int) -> None:
+        """Give the units of a call to its key, or evenly to the keys of its parts."""
+        halves = self._own_halves(record, shape)
         tries = sum(is_throttle(one.code) for one in record.tries or ())
-        self._heat_key(target, direction, at, number, record.key or {}, halves, self._schema(target), tries)
+        direction = Direction.WRITE if shape.writes else Direction.READ
+        parts = [part for part in record.parts or () if (part.table or record.table) == target.table]
+        keys = [record.key] if record.key is not None else [part.key for part in parts]
+        each, rest = divmod(halves, max(1, len(keys)))
+        for position, key in enumerate(keys):
+            own = each + (position < rest)
+            self._heat_key(target, direction, at, number, key or {}, own, self._schema(target), tries)
 
     def _heat_key(  # noqa: PLR0917
         self,
@@ -241,9 +247,9 @@ class PlainDigest:
 
     def _refused_tries(self, window: Window) -> tuple[ThrottleCount, ...]:
         sums: dict[tuple[int, str, Target | None, Direction], list[int]] = {}
-        for (at, *place), (tries, failed) in self._throttles.items():
+        for (at, number, reason, resource, direction), (tries, failed) in self._throttles.items():
             if window.holds(at):
-                entry = sums.setdefault((place[0], place[1], place[2], place[3]), [0, 0])
+                entry = sums.setdefault((number, reason, resource, direction), [0, 0])
                 entry[0] += tries
                 entry[1] += failed
         return tuple(ThrottleCount(*place, *entry) for place, entry in sums.items())

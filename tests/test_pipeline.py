@@ -1,0 +1,158 @@
+"""The whole street in memory: the demo's log and contract in, verdicts out."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
+
+import pytest
+from msgspec import Struct
+
+from analyzer.contract.load import load_contract
+from analyzer.contract.model import EMPTY_CONTRACT, Contract
+from analyzer.detectors import DETECTORS
+from analyzer.model.batch import Batch
+from analyzer.model.counts import Count
+from analyzer.model.finding import Severity, Status
+from analyzer.model.observations import Observations
+from analyzer.model.report import PatternKind, VerdictState
+from analyzer.model.sight import Gap, GapReason, Sight, Skipped, SkipReason, SourceName
+from analyzer.model.window import Window
+from analyzer.pipeline import Walk, analyze
+from analyzer.requests.digest import Digest
+from tests.support.counting import cell, counts
+from tests.support.evidence import shape
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from analyzer.interfaces import Detector
+    from analyzer.model.finding import Finding
+    from analyzer.model.report import Report
+    from analyzer.model.traffic import Traffic
+
+ROOT = Path(__file__).parents[1]
+LOG = gzip.decompress((ROOT / "tests/data/demo.jsonl.gz").read_bytes())
+WINDOW_MS = 20_000
+ALL: tuple[Detector, ...] = tuple(detector() for detector in DETECTORS)
+
+
+@pytest.fixture(scope="module")
+def contract() -> Contract:
+    return load_contract([ROOT / "deploy/demo/contract.yaml"])
+
+
+def walked(contract: Contract, *, step: int | None = None, detectors: tuple[Detector, ...] = ALL) -> Report:
+    """Feed the log whole, or line block by line block with a look after each, and conclude."""
+    digest = Digest(contract.lexicon())
+    walk = Walk(contract, detectors, window_ms=WINDOW_MS)
+    lines = LOG.splitlines(keepends=True)
+    for start in range(0, len(lines), step or len(lines)):
+        digest.update(b"".join(lines[start : start + (step or len(lines))]))
+        span = digest.span()
+        if step is not None and span is not None:
+            walk.advance(digest, span.end - 60_000)
+    return walk.finish(digest)
+
+
+@pytest.fixture(scope="module")
+def report(contract: Contract) -> Report:
+    return walked(contract)
+
+
+def test_each_planted_fault_is_found_with_its_place_and_caller(report: Report) -> None:
+    found = {(f.detector, f.index, f.caller) for f in report.findings if f.caused_by is None}
+    assert found == {
+        ("hot-key", None, "case-dashboard-api"),
+        ("hot-key", "GSI2", "case-worker"),
+        ("unexpected-scan", None, "report-job"),
+        ("filter-heavy-query", "GSI2", "notifier"),
+        ("undeclared-pattern", None, "case-dashboard-api"),
+    }
+
+
+def test_what_another_finding_explains_is_folded_under_it(report: Report) -> None:
+    explained = {(f.detector, f.index) for f in report.findings if f.caused_by is not None}
+    assert explained == {("throttling", None), ("throttling", "GSI2"), ("gsi-back-pressure", "GSI2")}
+
+
+def test_faults_that_ended_are_closed_and_have_their_span(report: Report) -> None:
+    for finding in report.findings:
+        assert finding.status is Status.CLOSED
+        assert finding.first_seen is not None
+        assert finding.last_seen is not None
+        assert report.window.start <= finding.first_seen < finding.last_seen <= report.window.end
+
+
+def test_the_verdict_rests_on_the_worst_finding(report: Report) -> None:
+    assert report.verdict.state is VerdictState.FAULT
+    (worst,) = [f for f in report.findings if f.id == report.verdict.finding]
+    assert worst.severity is Severity.CRITICAL
+
+
+def test_attributed_undeclared_and_ambiguous_requests_add_up_to_all(report: Report) -> None:
+    assert sum(line.requests for line in report.patterns) == LOG.count(b'"op"') - LOG.count(b'{"op"')
+    assert {line.kind for line in report.patterns} == {PatternKind.DECLARED, PatternKind.UNDECLARED}
+
+
+def test_a_log_read_in_steps_gives_the_same_findings_as_one_read_at_once(contract: Contract, report: Report) -> None:
+    def told(findings: Iterable[Finding]) -> list[tuple[object, ...]]:
+        return [(f.id, f.severity, f.first_seen, f.last_seen, f.summary) for f in findings]
+
+    assert told(walked(contract, step=500).findings) == told(report.findings)
+
+
+def test_without_a_contract_only_what_needs_none_is_judged() -> None:
+    report = walked(EMPTY_CONTRACT)
+    assert {f.detector for f in report.findings} >= {"unexpected-scan", "throttling"}
+    lacking = {(s.detector, s.needs) for s in report.skipped if s.index is None}
+    assert lacking == {("undeclared-pattern", ("CONTRACT",)), ("declared-scan", ("CONTRACT",))}
+
+
+def test_an_empty_log_tells_nothing() -> None:
+    digest = Digest(EMPTY_CONTRACT.lexicon())
+    report = Walk(EMPTY_CONTRACT, ALL, window_ms=WINDOW_MS).finish(digest, window=Window(0, 60_000))
+    assert (report.verdict.state, report.findings) == (VerdictState.CANNOT_TELL, ())
+
+
+# analyze
+
+
+class Timid(Struct, frozen=True):
+    """A detector that dares nothing."""
+
+    name: ClassVar[str] = "timid"
+    needs: ClassVar[tuple[frozenset[Sight], ...]] = (
+        frozenset({Sight.METRICS, Sight.TABLE}),
+        frozenset({Sight.REQUESTS}),
+    )
+    sharpens: ClassVar[frozenset[Sight]] = frozenset()
+
+    def detect(self, traffic: Traffic) -> Iterable[Finding | Skipped]:
+        yield Skipped(self.name, traffic.target.table, traffic.target.index, SkipReason.TOO_LITTLE)
+
+
+def once(*, sources: frozenset[SourceName], **fields: object) -> Report:
+    evidence = counts((cell(shape("Query", "q")), {Count.REQUESTS: 5}))
+    observations = Observations(window=Window(0, 60_000), counts=evidence, sources=sources, **fields)  # type: ignore[arg-type]
+    return analyze(observations, EMPTY_CONTRACT, (Timid(),))
+
+
+def test_a_detector_may_skip_a_target_itself() -> None:
+    (skipped,) = once(sources=frozenset({SourceName.REQUEST_LOG})).skipped
+    assert (skipped.detector, skipped.table, skipped.reason) == ("timid", "cases", SkipReason.TOO_LITTLE)
+
+
+def test_a_detector_whose_needs_are_not_met_is_skipped_with_what_it_lacks_least() -> None:
+    (skipped,) = once(sources=frozenset()).skipped
+    assert (skipped.reason, skipped.needs) == (SkipReason.MISSING_SIGHT, ("REQUESTS",))
+
+
+def test_gaps_of_every_source_are_in_the_report() -> None:
+    gap = Gap(SourceName.CHANGES, GapReason.DENIED, "LookupEvents")
+    other = Gap(SourceName.REQUEST_LOG, GapReason.MALFORMED, "half of the lines are broken")
+    batch = Batch(window=Window(0, 1), gaps=(gap,))
+    report = once(sources=frozenset({SourceName.REQUEST_LOG}), gaps=(other,), batches=(batch,))
+    assert report.gaps == (other, gap)
+    assert report.verdict.state is VerdictState.CANNOT_TELL
