@@ -40,4 +40,6 @@ def explain(
 
 def _first_sentence(page: str) -> str:
     """Return the first line of prose below the heading."""
-    return next((line.strip() for line in page.splitlines() if line.strip() and not line.startswith("#")), "")
+    return next(
+        (line.strip().strip("*") for line in page.splitlines() if line.strip() and not line.startswith("#")), ""
+    )

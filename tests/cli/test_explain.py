@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder = tmp_path / "detectors"
     folder.mkdir()
-    (folder / "hot-key.md").write_text("# hot-key\n\nOne key takes too much.\n\n## Runbook\n")
+    (folder / "hot-key.md").write_text("# hot-key\n\n**One key takes too much.**\n\n## Runbook\n")
     (folder / "throttling.md").write_text("# throttling\n")
     (folder / "README.md").write_text("# All\n")
     monkeypatch.setattr(pages, "_FOLDERS", (tmp_path / "not there", folder))
