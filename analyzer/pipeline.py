@@ -26,7 +26,7 @@ from analyzer.traffic.lines import coverage_lines, key_lines, pattern_lines
 from analyzer.traffic.sights import sight_states
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from analyzer.contract.model import Contract
     from analyzer.interfaces import Detector
@@ -92,8 +92,8 @@ def _report(
     return Report(
         window=observations.window,
         as_of=observations.window.end,
-        region=observations.region,
-        account=observations.account,
+        region=observations.region or _shared(one.target.region for one in traffic),
+        account=observations.account or _shared(one.target.account for one in traffic),
         verdict=verdict_of(ordered, gaps, lines),
         findings=ordered,
         skipped=skipped,
@@ -105,6 +105,12 @@ def _report(
         coverage=coverage_lines(traffic),
         traffic=traffic,
     )
+
+
+def _shared(names: Iterable[str | None]) -> str | None:
+    """Return the one name that all have; None where they differ or are not known."""
+    known = set(names)
+    return known.pop() if len(known) == 1 else None
 
 
 class Walk:

@@ -18,11 +18,12 @@ from analyzer.model.finding import Severity, Status
 from analyzer.model.observations import Observations
 from analyzer.model.report import PatternKind, VerdictState
 from analyzer.model.sight import Gap, GapReason, Sight, Skipped, SkipReason, SourceName
+from analyzer.model.target import Target
 from analyzer.model.window import Window
 from analyzer.pipeline import Walk, analyze
 from analyzer.requests.digest import Digest
 from tests.support.counting import cell, counts
-from tests.support.evidence import shape
+from tests.support.evidence import CASES, shape
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -94,6 +95,17 @@ def test_the_verdict_rests_on_the_worst_finding(report: Report) -> None:
 def test_attributed_undeclared_and_ambiguous_requests_add_up_to_all(report: Report) -> None:
     assert sum(line.requests for line in report.patterns) == LOG.count(b'"op"') - LOG.count(b'{"op"')
     assert {line.kind for line in report.patterns} == {PatternKind.DECLARED, PatternKind.UNDECLARED}
+
+
+def test_where_all_requests_went_to_one_region_and_account_the_report_is_of_these(report: Report) -> None:
+    assert (report.region, report.account) == ("us-east-1", "123456789012")
+
+
+def test_where_regions_differ_the_report_is_of_none() -> None:
+    europe = Target(CASES.account, "eu-west-1", "cases")
+    evidence = counts((cell(), {Count.REQUESTS: 1}), (cell(target=europe), {Count.REQUESTS: 1}))
+    report = analyze(Observations(window=Window(0, 60_000), counts=evidence), EMPTY_CONTRACT, ())
+    assert (report.region, report.account) == (None, "111122223333")
 
 
 def test_a_log_read_in_steps_gives_the_same_findings_as_one_read_at_once(contract: Contract, report: Report) -> None:

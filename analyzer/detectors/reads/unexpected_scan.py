@@ -96,7 +96,8 @@ class UnexpectedScan(Struct, frozen=True):
         dollars: float | None,
     ) -> tuple[Severity, str]:
         own = {row.caller for row in rows}
-        hurts = any(one.caller not in own for t in traffic.throttles if t.direction is Direction.READ for one in t.hurt)
+        shared = (t for t in traffic.throttles if t.direction is Direction.READ and t.cause != "key-range")
+        hurts = any(one.caller not in own for t in shared for one in t.hurt)
         if hurts and share is not None and share >= self.high_share:
             return Severity.CRITICAL, "others are throttled while it takes most of the read units"
         if any(row.throttled.value for row in rows):

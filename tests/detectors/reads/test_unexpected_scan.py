@@ -77,6 +77,11 @@ def test_one_that_throttles_others_is_critical_and_names_them() -> None:
     assert [victim.caller for victim in one.victims] == ["api"]
 
 
+def test_a_key_range_limit_is_not_what_a_scan_exhausts() -> None:
+    rows = (scanning(), row(read_units=10))
+    assert only(traffic(rows=rows, throttles=(limit("key-range"),))).severity is Severity.HIGH
+
+
 def test_throttles_of_its_own_caller_hurt_nobody_else() -> None:
     hurt = (Hurt("report-job", "undeclared", "Scan", 9, 0, 100),)
     rows = (scanning(), row(read_units=50_000))
