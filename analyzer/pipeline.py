@@ -38,6 +38,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Walk", "analyze"]
 
+_LOG = frozenset({SourceName.REQUEST_LOG})
+
 
 def analyze(
     observations: Observations, contract: Contract, detectors: Sequence[Detector], history: History = EMPTY
@@ -158,7 +160,7 @@ class Walk:
         return Observations(
             window=window,
             counts=digest.result(window),
-            sources=frozenset({SourceName.REQUEST_LOG}),
+            sources=_LOG,
             hours=digest.hours(),
         )
 
@@ -169,6 +171,7 @@ class Walk:
         window: Window | None = None,
         batches: tuple[Batch, ...] = (),
         gaps: tuple[Gap, ...] = (),
+        sources: frozenset[SourceName] = _LOG,
         account: str | None = None,
         region: str | None = None,
     ) -> Report:
@@ -182,7 +185,7 @@ class Walk:
             counts=whole,
             batches=batches,
             gaps=gaps,
-            sources=frozenset({SourceName.REQUEST_LOG}),
+            sources=sources,
             account=account,
             region=region,
             hours=digest.hours(),

@@ -65,7 +65,10 @@ class PatternLine(Struct, frozen=True, kw_only=True):
 
 
 class KeyLine(Struct, frozen=True, kw_only=True):
-    """One heavy key; `units` of the window, `heat` a share of the ceiling; `key` is shown as the policy allows."""
+    """One heavy key; `key` is shown as the policy allows.
+
+    `units` are those of the window; `heat` and `peak_second` (the worst second) are shares of the ceiling.
+    """
 
     table: str
     index: str | None
