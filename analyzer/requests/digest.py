@@ -17,7 +17,7 @@ from analyzer.model.instant import SLICE_MS
 from analyzer.model.window import Window
 from analyzer.requests.digest_block import Line, ReadCounters, read_lines
 from analyzer.requests.digest_cells import CellTable
-from analyzer.requests.digest_columns import Columns
+from analyzer.requests.digest_columns import Columns, counts_of
 from analyzer.requests.digest_heavy import HeavySlices, KeyRows
 from analyzer.requests.digest_intake import Intake
 from analyzer.requests.digest_keys import FormTable
@@ -45,6 +45,9 @@ _SECONDS = SLICE_MS // 1000
 _HOUR_MS = 3_600_000
 _CELL_BITS = 32
 _CELL_MASK = (1 << _CELL_BITS) - 1
+_FEW = 128
+"""So many lines are worth looking at together; a block of 256 KB holds some 280."""
+
 _MOST_SERIES = 720
 """A window of more slices gets no series: it would be mostly zeros."""
 
@@ -52,14 +55,14 @@ _MOST_SERIES = 720
 class DigestLimits(Struct, frozen=True):
     """The bounds of everything that grows.
 
-    `batch`: lines treated at once.  `rows`: key rows waiting to be folded. `cells`,
-    `routes`: shapes with caller and rate, raw texts. `grammar`: raw texts a second of log time that may go to the
-    grammar. `slices`: how many are kept before the oldest is forgotten by itself. `ids`: request ids remembered, at
-    most for 60 s and twice as many. `heavy`: heavy keys kept of a hot target and slice; `past`: of the past. `fragments`: open sequences. `hours`:
-    pairs of cell and clock hour.
+    `batch`: rows of counts that wait to be added. `rows`: key rows that wait to be folded. `cells`, `routes`: shapes
+    with caller and rate, raw texts. `grammar`: raw texts that may go to the grammar in a second of log time. `slices`:
+    how many are kept before the oldest is forgotten by itself. `ids`: request ids remembered for up to 60 s, and once
+    more as many. `heavy`: heavy keys kept of a hot target and slice; `past`: of the past. `fragments`: open sequences.
+    `hours`: pairs of cell and clock hour.
     """
 
-    batch: int = 1024
+    batch: int = 4096
     rows: int = 40_000
     cells: int = 16_384
     routes: int = 4_096
@@ -93,6 +96,8 @@ class Digest:
         self._hours: dict[int, None] = {}
         self._rows: list[KeyRows] = []
         self._row_count = 0
+        self._pending: list[Rows] = []
+        self._pending_count = 0
         self._forgotten: Instant = 0
         self._squeezed = 0
 
@@ -108,7 +113,7 @@ class Digest:
         self._waiting += read_lines(lines, self._read)
         if now is not None:
             self._settle((now + self._limits.future_ms) // 1000)
-        elif len(self._waiting) >= self._limits.batch:
+        elif len(self._waiting) >= _FEW:
             self._settle(None)
 
     def update_records(self, records: Iterable[RequestRecord], now: Instant | None = None) -> None:
@@ -137,19 +142,38 @@ class Digest:
         self._read.read += len(lines)
         self._read.late += int((seconds < self._forgotten // 1000).sum())
         rows = self._columns.rows(lines, seconds, routes)
-        touched = self._slices.add_rows(rows.seconds // _SECONDS, rows.cells, rows.counts, rows.buckets)
-        self._note_hours(touched)
+        self._pending.append(rows)
+        self._pending_count += len(rows.source)
         failures = find_failures(lines)
         if failures:
             self._count_failures(lines, rows, failures)
-        find_sequences(lines, rows.counts[: rows.requests], rows.source[: rows.requests], self._sequences)
-        self._rows.append(rows.keys)
-        self._row_count += len(rows.keys.seconds)
+        find_sequences(lines, rows, self._sequences)
+        self._add_key_rows(rows.keys)
+        if self._pending_count > self._limits.batch:
+            self._add_pending()
+
+    def _add_key_rows(self, rows: KeyRows) -> None:
+        self._rows.append(rows)
+        self._row_count += len(rows.parts)
+
+    def _add_pending(self) -> None:
+        """Add the counts of the blocks that wait to their slices."""
+        if not self._pending:
+            return
+        seconds, cells, counts, buckets = counts_of(self._pending)
+        self._pending = []
+        self._pending_count = 0
+        self._note_hours(self._slices.add_rows(seconds // _SECONDS, cells, counts, buckets))
         if self._row_count > self._limits.rows:
             self._fold()
         if len(self._slices) > self._limits.slices:
             for number in self._slices.starts()[: -self._limits.slices]:
                 self._forget(number)
+
+    def _flush(self) -> None:
+        """Count everything that waits."""
+        self._settle(None)
+        self._add_pending()
 
     def _note_hours(self, touched: np.ndarray) -> None:
         hours = np.unique((touched[:, 0] * SLICE_MS // _HOUR_MS << _CELL_BITS) | touched[:, 1])
@@ -160,7 +184,7 @@ class Digest:
     def _count_failures(self, lines: list[Line], rows: Rows, failures: list[tuple[int, Failure]]) -> None:
         """Count failed tries in the cells of their calls, and refused ones at their keys."""
         of_line: dict[int, list[int]] = {}
-        for row, at in enumerate(rows.source[: rows.requests].tolist()):
+        for row, at in enumerate(rows.source.tolist()):
             of_line.setdefault(at, []).append(row)
         refused: list[tuple[int, int, bytes, bytes, int]] = []
         for at, failure in failures:
@@ -179,8 +203,7 @@ class Digest:
             at_second, at_cell, parts, sorts, counts = zip(*refused, strict=True)
             none = np.zeros(len(refused), dtype=np.int64)
             where = np.array(at_second), np.array(at_cell)
-            self._rows.append(KeyRows.of(*where, none, none, list(parts), list(sorts), np.array(counts)))
-            self._row_count += len(refused)
+            self._add_key_rows(KeyRows.of(*where, none, none, list(parts), list(sorts), np.array(counts)))
 
     def _fold(self) -> None:
         """Fold the key rows that wait into the sketches."""
@@ -198,7 +221,7 @@ class Digest:
 
     def forget_before(self, instant: Instant) -> None:
         """Fold the slices that end at or before an instant into the past: totals keep them, windows do not."""
-        self._settle(None)
+        self._flush()
         for number in self._slices.starts():
             if (number + 1) * SLICE_MS <= instant:
                 self._forget(number)
@@ -207,12 +230,12 @@ class Digest:
 
     def slices(self) -> list[Instant]:
         """Return the starts of the slices that are kept, in order."""
-        self._settle(None)
+        self._flush()
         return [number * SLICE_MS for number in self._slices.starts()]
 
     def span(self) -> Window | None:
         """Return the stretch from the first slice to the end of the last, forgotten ones included."""
-        self._settle(None)
+        self._flush()
         if not self._slices.first_and_last:
             return None
         first, last = self._slices.first_and_last
@@ -220,7 +243,7 @@ class Digest:
 
     def hours(self) -> dict[str, int]:
         """Return in how many clock hours each fingerprint was seen."""
-        self._settle(None)
+        self._flush()
         seen: dict[str, set[int]] = {}
         for code in self._hours:
             shape = self._cells.cells[code & _CELL_MASK].shape
@@ -229,12 +252,12 @@ class Digest:
 
     def sequences(self) -> SequenceCounts:
         """Return how sequences of calls went on so far."""
-        self._settle(None)
+        self._flush()
         return self._sequences.counts()
 
     def result(self, window: Window) -> Counts:
         """Return what is known of a window of whole slices that were not forgotten."""
-        self._settle(None)
+        self._flush()
         self._fold()
         numbers = range(window.start // SLICE_MS, -(-window.end // SLICE_MS))
         kept = [number for number in self._slices.starts() if number in numbers]
@@ -246,7 +269,7 @@ class Digest:
 
     def totals(self) -> Counts:
         """Return everything that was ever counted; it has no series, of each key only the heaviest slice."""
-        self._settle(None)
+        self._flush()
         self._fold()
         kept = self._slices.starts()
         values = self._slices.total(len(self._cells))
@@ -282,9 +305,9 @@ class Digest:
 
     def merge(self, other: Digest) -> None:
         """Take in the digest of another part of the log, which stays as it is."""
-        self._settle(None)
+        self._flush()
         self._fold()
-        other._settle(None)
+        other._flush()
         other._fold()
         cells = [self._cells.number(cell) for cell in other._cells.cells]
         sides = [self._cells.side(*side) for side in other._cells.sides]
@@ -300,7 +323,7 @@ class Digest:
 
     def snapshot(self) -> bytes:
         """Write the whole state."""
-        self._settle(None)
+        self._flush()
         self._fold()
         return write_snapshot(
             Snapshot(

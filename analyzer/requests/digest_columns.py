@@ -15,13 +15,13 @@ from analyzer.requests.digest_block import ABSENT
 from analyzer.requests.digest_codes import CodeMap
 from analyzer.requests.digest_heavy import KeyRows
 from analyzer.requests.digest_keys import IRREGULAR, NO_KEY, KeySpace, canonical
-from analyzer.requests.digest_parts import PartReader, spread
+from analyzer.requests.digest_parts import PartReader, TableCall, spread
 from analyzer.requests.digest_routes import CLASS_BITS, Router, route_keys
 from analyzer.requests.digest_units import UNKNOWN, read_consumed, units_of
 from analyzer.statistics.log_histogram import bucket_numbers
 
 if TYPE_CHECKING:
-    from msgspec import Raw
+    from collections.abc import Sequence
 
     from analyzer.model.request import Consumed
     from analyzer.requests.digest_block import Line
@@ -30,19 +30,22 @@ if TYPE_CHECKING:
     from analyzer.requests.digest_units import Units
     from analyzer.requests.lexicon import Lexicon
 
-__all__ = ["Columns", "Rows"]
+__all__ = ["WHOLE", "Columns", "Rows", "counts_of"]
 
 _KEY = attrgetter("key")
 _CONSUMED = attrgetter("consumed")
 _LATENCY = attrgetter("latency_ms")
-_WHOLE = {
-    name: attrgetter(name)
-    for name in ("attempts", "scanned", "count", "returned_bytes", "more", "resumed", "unprocessed")
-}
+WHOLE = ("attempts", "scanned", "count", "returned_bytes", "more", "resumed", "unprocessed")
+"""Numbers that a line tells."""
+
+_GET_WHOLE = tuple(map(attrgetter, WHOLE))
 _BOUNDS = np.array(LATENCY_BOUNDS_MS)
 _UNIT_BITS = 24
 _UNIT_MASK = (1 << _UNIT_BITS) - 1
 _MOST_CONSUMED = 4096
+Plan = tuple[tuple[int, KeySpace, str | None, int, int, int], ...]
+"""What a call costs at other targets: cell, key space, index, half-units, these as read and as written (-1: not)."""
+
 _PLAIN, _VALUED, _PARTED, _NONE = range(4)
 
 
@@ -54,19 +57,28 @@ class Keys(NamedTuple):
     sorts: list[bytes]
     is_known: np.ndarray
 
+    def first(self, count: int) -> Keys:
+        """Return the keys of the first so many lines."""
+        if len(self.parts) == count:
+            return self
+        return Keys(self.forms[:count], self.parts[:count], self.sorts[:count], self.is_known[:count])
+
 
 class Rows(NamedTuple):
-    """Rows of counts: the line that each comes from, its second, cell and columns, and its bucket of latency.
+    """Rows of a block, as columns: requests first, then, with -1 as source, what calls cost at other targets.
 
-    The first `requests` rows are requests, the rest what writes cost at indexes. `keys` are the keys of all.
+    `source` is the number of the line that a row comes from, `whole` the numbers told by the line (-1: not told), one
+    row of it a field of WHOLE. `keys` are the keys of all rows, `of_lines` those of the lines.
     """
 
     source: np.ndarray
     seconds: np.ndarray
     cells: np.ndarray
-    counts: np.ndarray
-    buckets: np.ndarray
-    requests: int
+    read: np.ndarray
+    write: np.ndarray
+    whole: np.ndarray
+    latency: np.ndarray
+    is_parted: np.ndarray
     keys: KeyRows
     of_lines: Keys
 
@@ -95,7 +107,7 @@ class Columns:
         self._forms = forms
         self._cells = cells
         self.router = Router(lexicon, forms, cells, most=routes, budget=grammar)
-        self._parts = PartReader(lexicon, self.router, cells, forms, most=routes)
+        self._parts = PartReader(lexicon, self.router, cells, most=routes)
         self._kinds = [_NONE]
         self._spaces = [KeySpace(forms, lexicon, "", None, None)]  # the first stands for what is no request
         self._consumed: dict[bytes, int] = {}
@@ -103,6 +115,7 @@ class Columns:
         self._unit_codes = CodeMap(self._make_units)
         self._units: list[Units] = []
         self._others: dict[tuple[int, str | None], tuple[int, KeySpace, bool]] = {}
+        self._plans: dict[tuple[int, int], Plan] = {}
         self._forget_units()
 
     def _forget_units(self) -> None:
@@ -119,9 +132,10 @@ class Columns:
             self.router.clear()
             self._parts.clear()
             del self._kinds[1:], self._spaces[1:]
-        if len(self._consumed) > _MOST_CONSUMED or len(self._others) > _MOST_CONSUMED:
+        if len(self._consumed) > _MOST_CONSUMED or len(self._plans) > 4 * _MOST_CONSUMED:
             self._forget_units()
             self._others.clear()
+            self._plans.clear()
 
     def routes(self, lines: list[Line], seconds: np.ndarray) -> np.ndarray:
         """Return the number of each line's route."""
@@ -143,33 +157,43 @@ class Columns:
         """Return the rows of requests; no line may be a counter."""
         kinds = np.array(self._kinds)[routes]
         numbers = routes.tolist()
-        keys = self._keys_of(lines, numbers)
+        raws = list(map(bytes, map(_KEY, lines)))
+        spaces = list(map(self._spaces.__getitem__, numbers))
+        parted = [
+            (at, self._parts.split(lines[at], self.router.route(numbers[at])))
+            for at in np.flatnonzero(kinds == _PARTED).tolist()
+        ]
+        for _, calls in parted:
+            for call in calls:
+                raws += [bytes(member.key) for member in call.members]
+                spaces += [call.space] * len(call.members)
+        every = self._keys_of(raws, spaces)
+        keys = every.first(len(lines))
         cells = self._cells_of(lines, routes, keys, kinds)
         single = np.flatnonzero(kinds != _PARTED)
-        entries = self._entries(lines, single, cells[single])
+        consumed = self._consumed_of(lines)
+        entries = self._entries(consumed[single], cells[single])
         read, write = self._reads[entries], self._writes[entries]
         found = _Found()
         self._find_others(lines, single, cells, entries, found)
-        for at in np.flatnonzero(kinds == _PARTED).tolist():
-            self._find_parts(lines[at], at, numbers[at], found)
-        calls = np.array(found.calls, dtype=np.int64).reshape(-1, 4).T
+        self._find_parts(lines, parted, numbers, every, consumed, found)
+        of_calls = np.array(found.calls, dtype=np.int64).reshape(-1, 4).T
         units = np.array(found.units, dtype=np.int64).reshape(-1, 4).T
         joined = [
-            np.concatenate(parts) for parts in zip((single, cells[single], read, write), calls, units, strict=True)
+            np.concatenate(parts) for parts in zip((single, cells[single], read, write), of_calls, units, strict=True)
         ]
         halves = np.zeros(len(lines), dtype=np.int64)
         halves[single] = np.maximum(read, 0) + np.maximum(write, 0)
         key_rows = _key_rows(seconds, cells, halves, keys, found)
-        return self._assemble(lines, seconds, joined, len(single) + calls.shape[1], key_rows, keys)
+        bounds = (len(single), len(single) + of_calls.shape[1])
+        return _rows(lines, seconds, joined, bounds, key_rows, keys)
 
-    def _keys_of(self, lines: list[Line], numbers: list[int]) -> Keys:
-        """Return the key of each line, by signature; only what has an unknown one is looked at alone."""
-        raws = list(map(bytes, map(_KEY, lines)))
+    def _keys_of(self, raws: list[bytes], spaces: list[KeySpace]) -> Keys:
+        """Return keys by signature; only what has an unknown one is looked at alone."""
         joined = b"\n".join(raws)
         if b"\\" in joined:
             raws = [canonical(raw) if b"\\" in raw else raw for raw in raws]
             joined = b"\n".join(raws)
-        spaces = list(map(self._spaces.__getitem__, numbers))
         signatures = _signatures(joined, raws, spaces)
         found = [space.seen.get(signature) for space, signature in zip(spaces, signatures, strict=True)]
         for at in [at for at, number in enumerate(found) if number is None]:
@@ -198,7 +222,8 @@ class Columns:
         where = valued.tolist()
         if where:
             raws = [bytes(lines[at].values) for at in where]
-            cells[valued] = self.router.value_cells(routes[valued].tolist(), classes[valued].tolist(), raws)
+            codes = (routes[valued] << CLASS_BITS) | classes[valued]
+            cells[valued] = self.router.value_cells(codes.tolist(), raws)
             for at, raw in zip(where, raws, strict=True):
                 if lines[at].key is ABSENT:
                     route = self.router.route(int(routes[at]))
@@ -206,8 +231,8 @@ class Columns:
                     keys.is_known[at] = bool(keys.parts[at])
         return cells
 
-    def _entries(self, lines: list[Line], single: np.ndarray, cells: np.ndarray) -> np.ndarray:
-        """Return for each single call the number of its units in `_units`."""
+    def _consumed_of(self, lines: list[Line]) -> np.ndarray:
+        """Return for each line the number of what it says of its units in `_consumed_values`."""
         raws = list(map(bytes, map(_CONSUMED, lines)))
         found = list(map(self._consumed.get, raws))
         for at in [at for at, number in enumerate(found) if number is None]:
@@ -216,8 +241,14 @@ class Columns:
                 number = self._consumed[raws[at]] = len(self._consumed_values)
                 self._consumed_values.append(read_consumed(raws[at]))
             found[at] = number
-        places = np.frombuffer(self._cells.place_of, dtype=np.int64)[cells] if len(cells) else cells
-        return self._unit_codes.look_up((places << _UNIT_BITS) | np.array(found, dtype=np.int64)[single])
+        return np.array(found, dtype=np.int64)
+
+    def _entries(self, consumed: np.ndarray, cells: np.ndarray) -> np.ndarray:
+        """Return for each single call the number of its units in `_units`."""
+        if not len(cells):
+            return cells
+        places = np.frombuffer(self._cells.place_of, dtype=np.int64)[cells]
+        return self._unit_codes.look_up((places << _UNIT_BITS) | consumed)
 
     def _make_units(self, code: int) -> int:
         consumed = self._consumed_values[code & _UNIT_MASK]
@@ -234,21 +265,66 @@ class Columns:
         self, lines: list[Line], single: np.ndarray, cells: np.ndarray, entries: np.ndarray, found: _Found
     ) -> None:
         """Find what calls cost at other targets than their own, and the keys of the index entries that they wrote."""
-        if not len(entries):
+        has_others = self._has_others[entries]
+        if not has_others.any():
             return
-        where = np.flatnonzero(self._has_others[entries])
-        for at, entry in zip(single[where].tolist(), entries[where].tolist(), strict=True):
-            line = lines[at]
-            raws = [line.index_keys] if line.index_keys else []
-            self._add_others(at, int(cells[at]), self._units[entry], raws, found)
+        where = single[has_others]
+        for at, cell, entry in zip(where.tolist(), cells[where].tolist(), entries[has_others].tolist(), strict=True):
+            plan = self._plans.get((cell, entry))
+            if plan is None:
+                plan = self._plans[cell, entry] = self._plan(cell, self._units[entry])
+            raw = bytes(lines[at].index_keys)
+            for other, space, index, halves, read, write in plan:
+                found.units.append((at, other, read, write))
+                key = space.entry(raw, index) if raw and index is not None else None
+                if key is not None:
+                    found.add_key(at, other, halves, NO_KEY, *key)
 
-    def _add_others(self, at: int, cell: int, units: Units, raws: list[Raw], found: _Found) -> None:
+    def _plan(self, cell: int, units: Units) -> Plan:
+        """Return what a call of a cell with these units costs at other targets."""
+        plan = []
         for index, halves in units.others:
             other, space, writes = self._other(cell, index)
-            found.units.append((at, other, -1 if writes else halves, halves if writes else -1))
-            entries = [entry for raw in raws if index is not None and (entry := space.entry(bytes(raw), index))]
-            for (part, sort), share in zip(entries, spread(halves, len(entries)), strict=True):
-                found.add_key(at, other, share, NO_KEY, part, sort)
+            plan.append((other, space, index, halves, -1 if writes else halves, halves if writes else -1))
+        return tuple(plan)
+
+    def _find_parts(
+        self,
+        lines: list[Line],
+        parted: list[tuple[int, list[TableCall]]],
+        numbers: list[int],
+        keys: Keys,
+        consumed: np.ndarray,
+        found: _Found,
+    ) -> None:
+        """Find the calls of batches and transactions, one a table; their keys come after those of the lines."""
+        classes = np.frombuffer(self._forms.class_of, dtype=np.int64)[keys.forms[len(lines) :]].tolist()
+        begin = 0
+        for at, calls in parted:
+            line, route = lines[at], self.router.route(numbers[at])
+            told = self._consumed_values[int(consumed[at])]
+            for call in calls:
+                end = begin + len(call.members)
+                cell = self._parts.cell(line, route, call, classes[begin:end])
+                units = self._parts.units(call, cell, told, len(calls))
+                read, write = units.read, units.write
+                found.calls.append((at, cell, -1 if read is None else read, -1 if write is None else write))
+                shares = spread((read or 0) + (write or 0), end - begin)
+                for number, share in enumerate(shares, len(lines) + begin):
+                    if keys.is_known[number]:
+                        found.add_key(at, cell, share, int(keys.forms[number]), keys.parts[number], keys.sorts[number])
+                self._add_entries(at, call, self._plan(cell, units), found)
+                begin = end
+
+    @staticmethod
+    def _add_entries(at: int, call: TableCall, plan: Plan, found: _Found) -> None:
+        """Add what the members of a call cost at indexes, spread over the entries that they wrote."""
+        for other, space, index, halves, read, write in plan:
+            found.units.append((at, other, read, write))
+            raws = [bytes(member.index_keys) for member in call.members if member.index_keys]
+            entries = [key for raw in raws if index is not None and (key := space.entry(raw, index)) is not None]
+            for key, share in zip(entries, spread(halves, len(entries)), strict=True):
+                found.add_key(at, other, share, NO_KEY, *key)
 
     def refused(self, rows: Rows, row: int, line: Line, index: str | None) -> tuple[int, bytes, bytes] | None:
         """Return cell, partition and sort key of a refused try: the line's own, or at an index that held a write up."""
@@ -270,62 +346,62 @@ class Columns:
             known = self._others[cell, index] = (number, space, of_call.shape.writes)
         return known
 
-    def _find_parts(self, line: Line, at: int, number: int, found: _Found) -> None:
-        """Find the calls of a batch or transaction, one a table."""
-        for call in self._parts.read(line, self.router.route(number)):
-            read, write = call.units.read, call.units.write
-            found.calls.append((at, call.cell, -1 if read is None else read, -1 if write is None else write))
-            shares = spread((read or 0) + (write or 0), len(call.keys))
-            for (form, part, sort), share in zip(call.keys, shares, strict=True):
-                if part:
-                    found.add_key(at, call.cell, share, form, part, sort)
-            self._add_others(at, call.cell, call.units, call.index_keys, found)
 
-    def _assemble(
-        self,
-        lines: list[Line],
-        seconds: np.ndarray,
-        joined: list[np.ndarray],
-        requests: int,
-        keys: KeyRows,
-        of_lines: Keys,
-    ) -> Rows:
-        """Fill in the columns of counts; rows after `requests` have units alone."""
-        source, cells, read, write = joined
-        total = len(lines)
-        counts = np.zeros((len(source), N_COUNTS), dtype=np.int64)
-        own = counts[:requests]
-        at = source[:requests]
-        own[:, Count.REQUESTS] = 1
-        whole = {name: np.fromiter(map(get, lines), np.int64, total)[at] for name, get in _WHOLE.items()}
-        attempts, scanned, count, size = (whole[name] for name in ("attempts", "scanned", "count", "returned_bytes"))
-        has_attempts = attempts >= 0
-        own[:, Count.ATTEMPTS] = np.where(has_attempts, attempts, 0)
-        own[:, Count.ATTEMPTS_KNOWN] = has_attempts
-        has_counts = (scanned >= 0) & (count >= 0)
-        own[:, Count.SCANNED] = np.where(has_counts, scanned, 0)
-        own[:, Count.RETURNED] = np.where(has_counts, count, 0)
-        own[:, Count.COUNTS_KNOWN] = has_counts
-        is_filtered = has_counts & (scanned > count) & (read[:requests] > 0)
-        wasted = read[:requests] * (scanned - count) // np.maximum(scanned, 1)
-        own[:, Count.WASTED_HALF_UNITS] = np.where(is_filtered, wasted, 0)
-        own[:, Count.RETURNED_BYTES] = np.maximum(size, 0)
-        own[:, Count.MORE] = whole["more"]
-        own[:, Count.RESUMED] = whole["resumed"]
-        own[:, Count.UNPROCESSED] = np.maximum(whole["unprocessed"], 0)
-        latency = np.fromiter(map(_LATENCY, lines), np.float64, total)[at]
-        has_latency = latency >= 0
-        own[:, Count.LATENCY_US] = np.where(has_latency, np.rint(latency * 1000), 0)
-        own[:, Count.LATENCY_KNOWN] = has_latency
-        buckets = np.full(len(source), -1)
-        buckets[:requests] = np.where(has_latency, bucket_numbers(latency, _BOUNDS), -1)
-        is_known = (read >= 0) | (write >= 0)
-        read, write = np.maximum(read, 0), np.maximum(write, 0)
-        counts[:, Count.READ_HALF_UNITS] = read
-        counts[:, Count.WRITE_HALF_UNITS] = write
-        counts[:, Count.UNITS_KNOWN] = is_known
-        counts[:, Count.UNITS_SQUARED] = (read + write) ** 2
-        return Rows(source, seconds[source], cells, counts, buckets, requests, keys, of_lines)
+def _rows(
+    lines: list[Line],
+    seconds: np.ndarray,
+    joined: list[np.ndarray],
+    bounds: tuple[int, int],
+    key_rows: KeyRows,
+    keys: Keys,
+) -> Rows:
+    source, cells, read, write = joined
+    singles, requests = bounds
+    is_parted = np.zeros(len(source), dtype=bool)
+    is_parted[singles:requests] = True
+    total = len(lines)
+    at = source[:requests]
+    whole = np.full((len(WHOLE), len(source)), -1)
+    for row, get in zip(whole, _GET_WHOLE, strict=True):
+        row[:requests] = np.fromiter(map(get, lines), np.int64, total)[at]
+    latency = np.full(len(source), -1.0)
+    latency[:requests] = np.fromiter(map(_LATENCY, lines), np.float64, total)[at]
+    of_rows = seconds[source]
+    source[requests:] = -1
+    return Rows(source, of_rows, cells, read, write, whole, latency, is_parted, key_rows, keys)
+
+
+def counts_of(rows: Sequence[Rows]) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Return seconds, cells, counts of shape (rows, N_COUNTS), and buckets of latency, -1 where it was not told."""
+    source, seconds, cells, read, write, latency = (
+        np.concatenate([getattr(part, name) for part in rows])
+        for name in ("source", "seconds", "cells", "read", "write", "latency")
+    )
+    attempts, scanned, count, size, more, resumed, unprocessed = np.concatenate([part.whole for part in rows], axis=1)
+    columns = np.zeros((N_COUNTS, len(source)), dtype=np.int64)
+    columns[Count.REQUESTS] = source >= 0
+    columns[Count.ATTEMPTS] = np.maximum(attempts, 0)
+    columns[Count.ATTEMPTS_KNOWN] = attempts >= 0
+    has_counts = (scanned >= 0) & (count >= 0)
+    columns[Count.SCANNED] = scanned * has_counts
+    columns[Count.RETURNED] = count * has_counts
+    columns[Count.COUNTS_KNOWN] = has_counts
+    is_filtered = has_counts & (scanned > count) & (read > 0)
+    columns[Count.WASTED_HALF_UNITS] = is_filtered * (read * (scanned - count) // np.maximum(scanned, 1))
+    columns[Count.RETURNED_BYTES] = np.maximum(size, 0)
+    columns[Count.MORE] = more > 0
+    columns[Count.RESUMED] = resumed > 0
+    columns[Count.UNPROCESSED] = np.maximum(unprocessed, 0)
+    has_latency = latency >= 0
+    columns[Count.LATENCY_US] = np.where(has_latency, np.rint(latency * 1000), 0)
+    columns[Count.LATENCY_KNOWN] = has_latency
+    buckets = np.where(has_latency, bucket_numbers(latency, _BOUNDS), -1)
+    columns[Count.UNITS_KNOWN] = (read >= 0) | (write >= 0)
+    read, write = np.maximum(read, 0), np.maximum(write, 0)
+    columns[Count.READ_HALF_UNITS] = read
+    columns[Count.WRITE_HALF_UNITS] = write
+    columns[Count.UNITS_SQUARED] = (read + write) ** 2
+    return seconds, cells, columns.T, buckets
 
 
 def _signatures(joined: bytes, raws: list[bytes], spaces: list[KeySpace]) -> list[bytes]:
@@ -348,11 +424,7 @@ def _key_rows(seconds: np.ndarray, cells: np.ndarray, halves: np.ndarray, keys: 
     where = keyed.tolist()
     mine = (keyed, cells[keyed], halves[keyed], keys.forms[keyed])
     at, of_row, weight, forms = (np.concatenate(parts) for parts in zip(mine, more, strict=True))
-    return KeyRows.of(
-        seconds[at],
-        of_row,
-        weight,
-        forms,
-        [keys.parts[at] for at in where] + found.parts,
-        [keys.sorts[at] for at in where] + found.sorts,
-    )
+    parts, sorts = keys.parts, keys.sorts
+    if len(where) < len(parts):
+        parts, sorts = [parts[at] for at in where], [sorts[at] for at in where]
+    return KeyRows.of(seconds[at], of_row, weight, forms, parts + found.parts, sorts + found.sorts)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 from zlib import crc32
@@ -17,7 +16,7 @@ from analyzer.requests.digest_sides import REGISTERS, SLICE_SECONDS, SideKeys, T
 from analyzer.statistics.space_saving import SpaceSaving
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
 
     from analyzer.model.target import Target
     from analyzer.requests.digest_cells import CellTable
@@ -35,6 +34,11 @@ _DETAILED = 16
 _COLD_HEAT = 0.1
 _RING_HEAT = 0.02
 _KEYS_A_CEILING = 20
+_WIDEST = 1_000_000
+_SMALL, _MOST_SMALL = np.uint16, 1 << 16
+"""Numbers of two bytes are sorted in linear time."""
+
+_NO_SORTS = np.zeros(0, dtype=np.int64)
 _MIX = -7046029254386353131
 """An odd number that tells the codes of equal keys in different groups apart."""
 
@@ -42,7 +46,8 @@ _MIX = -7046029254386353131
 class KeyRows(NamedTuple):
     """What records did to keys, one row each: `halves` of units, `sampled` 1 for a record, and throttled `tries`.
 
-    `parts` and `sorts` are partition and sort keys (empty: none), `hashes` theirs, and those of both together.
+    `parts` and `sorts` are partition and sort keys (empty: none), `hashes` and `pair_hashes` theirs, good within
+    one process, `marks` others that every process agrees on.
     """
 
     seconds: np.ndarray
@@ -53,6 +58,7 @@ class KeyRows(NamedTuple):
     forms: np.ndarray
     hashes: np.ndarray
     pair_hashes: np.ndarray
+    marks: np.ndarray
     has_sort: np.ndarray
     parts: list[bytes]
     sorts: list[bytes]
@@ -81,6 +87,7 @@ class KeyRows(NamedTuple):
             forms,
             hashes,
             hashes * 1_000_003 ^ sort_hashes,
+            np.fromiter(map(crc32, parts), np.int64, count),
             np.fromiter(map(bool, sorts), bool, count),
             parts,
             sorts,
@@ -169,7 +176,7 @@ class HeavySlices:
         slices = rows.seconds // SLICE_SECONDS
         first = int(slices.min())
         n_sides = len(cells.sides)
-        codes, group = np.unique((slices - first) * n_sides + np.array(cells.side_of)[rows.cells], return_inverse=True)
+        codes, group = _numbered((slices - first) * n_sides + np.array(cells.side_of)[rows.cells])
         weights = np.array(cells.weights)[rows.cells]
         weight = rows.halves * weights
         totals = np.zeros(len(codes), dtype=np.int64)
@@ -188,13 +195,13 @@ class HeavySlices:
         )
         sorted_rows = _Rows(*(column[rows.has_sort] for column in every._replace(code=rows.pair_hashes ^ mixed)))
         items = _Uniques(sorted_rows)
-        sorts = Counter(every.code[items.rows.at[items.begins]].tolist()) if len(items.begins) else Counter[int]()
+        sorts = np.sort(every.code[items.rows.at[items.begins]])
         names = (rows.parts, rows.sorts)
-        _fold_level(KeyLevel.ITEM, items, lambda at: (names[0][at].decode(), names[1][at].decode()), groups, {})
+        _fold_level(KeyLevel.ITEM, items, lambda at: (names[0][at].decode(), names[1][at].decode()), groups, _NO_SORTS)
         of_parts = _Uniques(every)
         _fold_level(KeyLevel.PARTITION, of_parts, lambda at: names[0][at].decode(), groups, sorts)
         self._fold_prefixes(every, rows, forms, groups)
-        _mark(of_parts, rows.parts, groups.side_keys)
+        _mark(of_parts, rows.marks, groups.side_keys)
         _add_tries(rows, group, np.array(cells.weights), groups.side_keys)
 
     def _groups(self, codes: list[int], totals: np.ndarray, first: int, cells: CellTable) -> _Group:
@@ -230,14 +237,14 @@ class HeavySlices:
         columns = _Rows(*(column[at] for column in every))
         code = np.fromiter(map(hash, prefixes), np.int64, len(prefixes)) ^ (columns.group * _MIX)
         numbered = columns._replace(code=code, at=np.arange(len(prefixes)))
-        _fold_level(KeyLevel.PREFIX, _Uniques(numbered), lambda number: prefixes[number].decode(), groups, {})
+        _fold_level(KeyLevel.PREFIX, _Uniques(numbered), lambda number: prefixes[number].decode(), groups, _NO_SORTS)
 
 
 class _Uniques:
     """Rows of one level in the order of their codes, and the sums of each distinct one."""
 
     def __init__(self, rows: _Rows) -> None:
-        order = np.argsort(rows.code, kind="stable")
+        order = np.argsort(rows.code)
         self.rows = _Rows(*(column[order] for column in rows))
         code = self.rows.code
         self.begins = np.flatnonzero(np.concatenate((np.ones(min(1, len(code)), dtype=bool), code[1:] != code[:-1])))
@@ -245,6 +252,15 @@ class _Uniques:
         self.weight = _sums(self.rows.weight, self.begins)
         self.sampled = _sums(self.rows.sampled, self.begins)
         self.requests = _sums(self.rows.requests, self.begins)
+
+
+def _numbered(codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the distinct codes, whole numbers from 0, in order, and of each code its place among them."""
+    if codes.max() > _WIDEST:
+        return np.unique(codes, return_inverse=True)
+    is_there = np.zeros(int(codes.max()) + 1, dtype=bool)
+    is_there[codes] = True
+    return np.flatnonzero(is_there), (np.cumsum(is_there) - 1)[codes]
 
 
 def _sums(values: np.ndarray, begins: np.ndarray) -> np.ndarray:
@@ -256,12 +272,17 @@ def _fold_level(
     keys: _Uniques,
     name_of: Callable[[int], Name],
     groups: _Group,
-    sorts: Mapping[int, int],
+    sorts: np.ndarray,
 ) -> None:
     most = groups.most
     if not len(keys.begins):
         return
-    ranked = np.lexsort((-keys.weight, keys.group))
+    ranked = np.argsort(-keys.weight)
+    ranked = ranked[
+        np.argsort(
+            keys.group[ranked].astype(_SMALL if len(groups.side_keys) < _MOST_SMALL else np.int64), kind="stable"
+        )
+    ]
     of_group = keys.group[ranked]
     first = np.flatnonzero(np.concatenate(([True], of_group[1:] != of_group[:-1])))
     rank = np.arange(len(ranked)) - np.repeat(first, np.diff(np.append(first, len(ranked))))
@@ -273,15 +294,18 @@ def _fold_level(
     details = _details(keys, ranked[rank < np.minimum(kept, _DETAILED)], groups)
     found: dict[int, tuple[dict[Name, int], dict[Name, Track]]] = {g: ({}, {}) for g in of_group[first].tolist()}
     begins = keys.begins[chosen]
-    columns = (chosen, keys.group[chosen], keys.rows.at[begins], keys.rows.code[begins], keys.weight[chosen])
-    for number, g, at, code, weight, sampled, requests in zip(
-        *(column.tolist() for column in (*columns, keys.sampled[chosen], keys.requests[chosen])), strict=True
+    codes = keys.rows.code[begins]
+    distinct = np.searchsorted(sorts, codes, side="right") - np.searchsorted(sorts, codes)
+    columns = (keys.group[chosen], keys.rows.at[begins], keys.weight[chosen], distinct)
+    counted = (keys.sampled[chosen], keys.requests[chosen])
+    for number, g, at, weight, n_sorts, sampled, requests in zip(
+        *(column.tolist() for column in (chosen, *columns, *counted)), strict=True
     ):
         lows, tracks = found[g]
         name = name_of(at)
         lows[name] = lows.get(name, 0) + weight
         cells, ring = details.get(number) or ({}, None)
-        tracks[name] = Track(sampled, requests, sorts.get(code, 0), cells, ring)
+        tracks[name] = Track(sampled, requests, n_sorts, cells, ring)
     for g, total in zip(of_group[first].tolist(), totals.tolist(), strict=True):
         lows, tracks = found[g]
         groups.side_keys[g].take(
@@ -314,10 +338,9 @@ def _details(keys: _Uniques, chosen: np.ndarray, groups: _Group) -> dict[int, tu
     return {key: (cells[i], rings.get(i)) for i, key in enumerate(chosen.tolist())}
 
 
-def _mark(keys: _Uniques, parts: list[bytes], side_keys: list[SideKeys]) -> None:
+def _mark(keys: _Uniques, marks: np.ndarray, side_keys: list[SideKeys]) -> None:
     """Mark the partition keys of each group in its estimate of distinct keys."""
-    count = len(keys.begins)
-    hashed = np.fromiter((crc32(parts[at]) for at in keys.rows.at[keys.begins].tolist()), np.int64, count)
+    hashed = marks[keys.rows.at[keys.begins]]
     registers = np.zeros((len(side_keys), REGISTERS), dtype=np.uint8)
     rank = 24 - np.floor(np.log2(np.maximum(hashed >> 8, 0.5))).astype(np.int64)
     np.maximum.at(registers, (keys.group, hashed & (REGISTERS - 1)), rank.astype(np.uint8))

@@ -211,9 +211,9 @@ class KeySpace:
     def entry(self, raw: bytes, index: str) -> tuple[bytes, bytes] | None:
         """Return partition and sort key of an entry of this index, from the raw `index_keys` of an item written."""
         pieces = raw.split(b'"')
-        names = (len(pieces), *pieces[1:4:2], *pieces[9:10])
         if len(pieces) not in _PIECES_OF_ONE or b"\\" in raw:
             return self._parse_entry(raw, index)
+        names = (pieces[1], pieces[3], *pieces[9:10])
         places = self._layouts.get(names)
         if places is None:
             entry = self._parse_entry(raw, index)

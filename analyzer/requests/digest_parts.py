@@ -11,9 +11,8 @@ from analyzer.model.counts import Cell
 from analyzer.model.request import Part
 from analyzer.model.target import Target
 from analyzer.requests.digest_block import ABSENT
-from analyzer.requests.digest_keys import IRREGULAR
 from analyzer.requests.digest_routes import table_name
-from analyzer.requests.digest_units import UNKNOWN, read_consumed, units_of
+from analyzer.requests.digest_units import UNKNOWN, units_of
 from analyzer.requests.masking import mask_statement
 from analyzer.requests.shapes import parts_shape
 from analyzer.requests.statements import table_of
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
     from analyzer.model.request import Consumed
     from analyzer.requests.digest_block import Line
     from analyzer.requests.digest_cells import CellTable
-    from analyzer.requests.digest_keys import FormTable, KeySpace
+    from analyzer.requests.digest_keys import KeySpace
     from analyzer.requests.digest_routes import Route, Router
     from analyzer.requests.digest_units import Units
     from analyzer.requests.lexicon import Lexicon
@@ -43,12 +42,11 @@ class Member(Struct):
 
 
 class TableCall(NamedTuple):
-    """What a call asked of one table: its cell and units, form, partition and sort key of each member, index keys."""
+    """What a call asks of one table: the space of its keys, and its members."""
 
-    cell: int
-    units: Units
-    keys: list[tuple[int, bytes, bytes]]
-    index_keys: list[Raw]
+    table: str
+    space: KeySpace
+    members: list[Member]
 
 
 _READ_MEMBERS = msgspec.json.Decoder(list[Member]).decode
@@ -60,9 +58,8 @@ Signature = frozenset[tuple[Any, ...]]
 class PartReader:
     """Cells of batches and transactions, remembered by what their members have in common."""
 
-    def __init__(self, lexicon: Lexicon, router: Router, cells: CellTable, forms: FormTable, *, most: int) -> None:
+    def __init__(self, lexicon: Lexicon, router: Router, cells: CellTable, *, most: int) -> None:
         self._lexicon = lexicon
-        self._forms = forms
         self._router = router
         self._cells = cells
         self._most = most
@@ -72,42 +69,49 @@ class PartReader:
         """Forget what depends on the numbers of routes."""
         self._known.clear()
 
-    def read(self, line: Line, route: Route) -> list[TableCall]:
+    def split(self, line: Line, route: Route) -> list[TableCall]:
         """Split a call by table."""
         try:
             members = _READ_MEMBERS(line.parts)
         except ValueError:
             members = []
+        own = route.record.table
         tables: dict[str, list[Member]] = {}
         for member in members:
-            tables.setdefault(_table_of(member, route.record.table), []).append(member)
-        consumed = read_consumed(bytes(line.consumed)) if line.consumed else None
+            if member.table is None and own is not None and own[:4] != "arn:":
+                tables.setdefault(own, []).append(member)
+            else:
+                tables.setdefault(_table_of(member, own), []).append(member)
         return [
-            self._table_call(line, route, table, of_table, _consumed_by(consumed, table, len(tables)))
-            for table, of_table in (tables or {table_name(route.record.table): []}).items()
+            TableCall(table, self._router.space(table, None, route.record.keys), of_table)
+            for table, of_table in (tables or {table_name(own): []}).items()
         ]
 
-    def _table_call(
-        self, line: Line, route: Route, table: str, members: list[Member], consumed: Consumed | None
-    ) -> TableCall:
-        space = self._router.space(table, None, route.record.keys)
-        keys = _read_keys(space, [bytes(member.key) for member in members])
-        class_of = self._forms.class_of
+    def cell(self, line: Line, route: Route, call: TableCall, classes: list[int]) -> int:
+        """Return the cell of a call to one table whose members' keys are of these classes."""
         signature = frozenset(
             [
-                (member.op, class_of[key[0]], member.condition, member.update, member.statement)
-                for member, key in zip(members, keys, strict=True)
+                (member.op, key_class, member.condition, member.update, member.statement)
+                for member, key_class in zip(call.members, classes, strict=True)
             ]
         )
-        known = (route.number, table, signature)
+        known = (route.number, call.table, signature)
         cell = self._known.get(known)
         if cell is None:
             if len(self._known) >= self._most:
                 self._known.clear()
-            cell = self._known[known] = self._cell(line, route, table)
-        writes = self._cells.cells[cell].shape.writes
-        units = UNKNOWN if consumed is None else units_of(consumed, None, writes=writes, is_local=space.is_local)
-        return TableCall(cell, units, keys, [member.index_keys for member in members if member.index_keys])
+            cell = self._known[known] = self._cell(line, route, call.table)
+        return cell
+
+    def units(self, call: TableCall, cell: int, consumed: Consumed | None, tables: int) -> Units:
+        """Return the units of a call to one table; without a split they are known only if it is the one table."""
+        if consumed is not None and consumed.by_table:
+            consumed = consumed.by_table.get(call.table)
+        elif tables > 1:
+            consumed = None
+        if consumed is None:
+            return UNKNOWN
+        return units_of(consumed, None, writes=self._cells.cells[cell].shape.writes, is_local=call.space.is_local)
 
     def _cell(self, line: Line, route: Route, table: str) -> int:
         try:
@@ -126,40 +130,13 @@ class PartReader:
         )
 
 
-def _read_keys(space: KeySpace, raws: list[bytes]) -> list[tuple[int, bytes, bytes]]:
-    """Return form, partition and sort key of each member."""
-    if not raws:
-        return []
-    found = []
-    forms = space.forms
-    for raw, signature in zip(raws, space.squash(b"\n".join(raws)).split(b"\n"), strict=True):
-        number = space.seen.get(signature)
-        if number is None:
-            number = space.learn(signature, raw)
-        if number == IRREGULAR or b"\\" in raw:
-            found.append(space.parse(raw))
-            continue
-        form = forms[number]
-        pieces = raw.split(b'"')
-        part = pieces[form.part_at] if form.part_at else b""
-        found.append((number, part, pieces[form.sort_at] if form.sort_at else b""))
-    return found
-
-
 def _table_of(member: Member, table: str | None) -> str:
     return table_name(member.table or table) or (table_of(mask_statement(member.statement)) if member.statement else "")
 
 
-def _consumed_by(consumed: Consumed | None, table: str, tables: int) -> Consumed | None:
-    """Return the units of one table of a call; without a split they are known only if it is the one table."""
-    if consumed is None:
-        return None
-    if consumed.by_table:
-        return consumed.by_table.get(table)
-    return consumed if tables == 1 else None
-
-
 def spread(halves: int, members: int) -> list[int]:
     """Spread half-units evenly over members, the first ones taking what does not divide."""
-    each, rest = divmod(halves, members)
+    if members == 1:
+        return [halves]
+    each, rest = divmod(halves, members) if members else (0, 0)
     return [each + 1] * rest + [each] * (members - rest)

@@ -96,10 +96,10 @@ class Binding:
     """A route with a class of keys: `others` are the slots whose values do not stand in the key.
 
     Where those have one placeholder, `marker` is it, quoted: what follows it in the raw values fixes the cell. `seen`
-    remembers cells by that text, or by its signature.
+    remembers cells by that text, or by its signature. `fixed` stands for it where no value matters.
     """
 
-    __slots__ = ("key_class", "marker", "others", "record", "route", "seen", "skeleton", "squash")
+    __slots__ = ("fixed", "key_class", "marker", "others", "record", "route", "seen", "skeleton", "squash")
 
     def __init__(self, route: Route, skeleton: Skeleton, record: RequestRecord, key_class: KeyClass) -> None:
         self.route = route
@@ -114,6 +114,7 @@ class Binding:
         self.marker = _marker(
             record.key_condition, {place for at in self.others for place in skeleton.slots[at].places}
         )
+        self.fixed = b"" if self.others else b"-"
         self.seen: dict[bytes, int] = {}
 
 
@@ -140,6 +141,7 @@ class Router:
         self.routes: list[Route] = []
         self.known: dict[RouteKey, int] = {}
         self._bindings: dict[tuple[int, int, tuple[str, ...]], Binding] = {}
+        self._by_code: dict[int, Binding] = {}
         self._seen = 0
         self.cell_codes.clear()
 
@@ -220,19 +222,15 @@ class Router:
         route = self.route(code >> CLASS_BITS)
         return self._cell(self.binding(route, code & _CLASS_MASK), ())
 
-    def value_cells(self, routes: list[int], classes: list[int], raws: list[bytes]) -> list[int]:
-        """Return the cells of records whose other key values are these."""
-        bindings = [self._bound(*bound) for bound in zip(routes, classes, raws, strict=True)]
-        tails = [
-            (raw.partition(binding.marker)[2] if binding.marker is not None and b"\\" not in raw else raw)
-            if binding.others
-            else b""
-            for binding, raw in zip(bindings, raws, strict=True)
-        ]
+    def value_cells(self, codes: list[int], raws: list[bytes]) -> list[int]:
+        """Return the cells of records whose other key values are these; a code is route << 20 | class of key."""
         cells: list[int] = []
-        for binding, tail, raw in zip(bindings, tails, raws, strict=True):
-            cell = binding.seen.get(tail)
-            cells.append(self._learn(binding, tail, raw) if cell is None else cell)
+        for code, raw in zip(codes, raws, strict=True):
+            binding = self._by_code.get(code) or self._bound(code, raw)
+            marker = binding.marker
+            tail = binding.fixed if marker is None else raw.partition(marker)[2]
+            cell = binding.seen.get(tail or raw)
+            cells.append(self._learn(binding, tail or raw, raw) if cell is None else cell)
         return cells
 
     def _learn(self, binding: Binding, tail: bytes, raw: bytes) -> int:
@@ -240,16 +238,19 @@ class Router:
         signature = tail if binding.squash is None or tail is raw else binding.squash(tail)
         cell = binding.seen.get(signature)
         if cell is None:
-            cell = binding.seen[signature] = self._cell(binding, self._predicates(binding, raw))
+            cell = self._cell(binding, self._predicates(binding, raw))
             self._seen += 1
+            binding.seen[signature] = cell
         return cell
 
-    def _bound(self, number: int, key_class: int, raw: bytes) -> Binding:
-        binding = self._bindings.get((number, key_class, ()))
-        if binding is not None:
-            return binding
-        route = self.route(number)
-        return self.binding(route, key_class, () if route.record.statement is None else tuple(_values(raw)))
+    def _bound(self, code: int, raw: bytes) -> Binding:
+        """Return the binding of a record's code; that of a statement depends on the names of its values as well."""
+        route = self.route(code >> CLASS_BITS)
+        key_class = code & _CLASS_MASK
+        if route.record.statement is not None:
+            return self.binding(route, key_class, tuple(_values(raw)))
+        binding = self._by_code[code] = self.binding(route, key_class)
+        return binding
 
     def _predicates(self, binding: Binding, raw: bytes) -> tuple[KeyPredicate, ...]:
         """Classify the values of the slots that do not stand in the key."""
@@ -268,7 +269,7 @@ class Router:
 
     def key_from_values(self, route: Route, raw: bytes) -> tuple[int, bytes, bytes]:
         """Return form, partition and sort key that a record without `key` binds by equality in its values."""
-        binding = self._bound(route.number, 0, raw)
+        binding = self._bound(route.number << CLASS_BITS, raw)
         found = {
             slot.attribute: values[0]
             for slot, values in zip(binding.skeleton.slots, self._texts(binding, raw), strict=True)

@@ -1,27 +1,27 @@
 """Calls that belong together: pages that were followed or not, keys handed back that were sent again or not.
 
-A sequence is named by its trace, or by caller and key. Its events are kept in the order of their times, so that parts of
-a log join exactly where they are split by trace or key, or are adjacent in time. What was closed, or let go for want of
-room, before it was known how it went on counts as cut.
+A sequence is named by its trace, or by caller and key. Its events are kept in the order of their times, so that parts
+of a log join exactly where they are split by trace or key, or are adjacent in time. What was let go for want of room,
+before it was known how it went on, counts as cut.
 """
 
 from __future__ import annotations
 
 from bisect import insort
-from operator import attrgetter
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from msgspec import Struct
 
-from analyzer.model.counts import Count
-from analyzer.model.instant import parse_instant
 from analyzer.requests.digest_block import ABSENT
+from analyzer.requests.digest_columns import WHOLE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from analyzer.requests.digest_block import Line
+    from analyzer.requests.digest_columns import Rows
 
 __all__ = ["CONTINUES", "MAY_CONTINUE", "OPENS", "SequenceCounts", "SequenceTable", "find_sequences"]
 
@@ -36,8 +36,6 @@ MAY_CONTINUE = 4
 
 _MOST_EVENTS = 64
 _SETTLE_MS = 60_000
-
-_PARTS = attrgetter("parts")
 
 Event = tuple[int, int]
 """Milliseconds since the epoch, and flags."""
@@ -77,7 +75,7 @@ class SequenceTable:
         events = self._open.get(name)
         if events is None:
             if len(self._open) >= self._most:
-                self._let_go(next(iter(self._open)))
+                self._let_go()
             self._open[name] = [(at_ms, flags)]
             return
         if events[-1] <= (at_ms, flags):
@@ -96,11 +94,17 @@ class SequenceTable:
         del events[:middle]
         events[0] = (events[0][0], events[0][1] & OPENS)
 
-    def _let_go(self, name: Name) -> None:
-        counts = _judge(self._open.pop(name))
-        counts.cut += counts.open
-        counts.open = 0
-        self._closed.add(counts)
+    def _let_go(self) -> None:
+        """Make room: the oldest eighth is counted as it stands."""
+        for name in list(islice(self._open, self._most // 8 + 1)):
+            events = self._open.pop(name)
+            if len(events) == 1 and events[0][1] == OPENS:
+                self._closed.cut += 1
+                continue
+            counts = _judge(events)
+            counts.cut += counts.open
+            counts.open = 0
+            self._closed.add(counts)
 
     def close_before(self, instant: int) -> None:
         """Close the sequences that nothing can follow on any more: what they left over was left."""
@@ -139,21 +143,25 @@ class SequenceTable:
         return table
 
 
-def find_sequences(lines: list[Line], counts: np.ndarray, source: np.ndarray, table: SequenceTable) -> None:
-    """Add the calls that left something over, or took something up; `source` names the line of each row of counts."""
-    leftover = counts[:, Count.MORE] + counts[:, Count.UNPROCESSED]
-    flags = np.where(leftover > 0, OPENS, 0) + np.where(counts[:, Count.RESUMED] > 0, CONTINUES, 0)
-    told = dict(zip(source[flags > 0].tolist(), flags[flags > 0].tolist(), strict=True))
-    for at, flag in told.items():
-        line = lines[at]
-        name = _name_of(line)
+def find_sequences(lines: list[Line], rows: Rows, table: SequenceTable) -> None:
+    """Add the calls that left something over, or took something up."""
+    more, resumed, unprocessed = rows.whole[WHOLE.index("more") :]
+    flags = np.where((more > 0) | (unprocessed > 0), OPENS, 0) + np.where(resumed > 0, CONTINUES, 0)
+    flags += MAY_CONTINUE * rows.is_parted
+    told = flags > 0
+    done = -1
+    columns = (rows.source[told], flags[told], rows.seconds[told])
+    for at, flag, second in zip(*(column.tolist() for column in columns), strict=True):
+        name = _name_of(lines[at]) if at != done else None
         if name is not None:
-            may = MAY_CONTINUE if line.parts is not ABSENT else 0
-            table.add(name, parse_instant(line.time), flag | may)
-    for at in [at for at, parts in enumerate(map(_PARTS, lines)) if parts is not ABSENT and at not in told]:
-        line = lines[at]
-        if line.trace_id is not None:
-            table.add((line.trace_id, line.op, line.table or "", ""), parse_instant(line.time), MAY_CONTINUE)
+            table.add(name, _instant(lines[at].time, second), flag)
+        done = at
+
+
+def _instant(time: str, second: int) -> int:
+    """Return the milliseconds of a time of which the second is known."""
+    digits = time[20:23]
+    return second * 1000 + (int(digits) if digits.isdecimal() else 0)
 
 
 def _name_of(line: Line) -> Name | None:

@@ -80,7 +80,7 @@ class SliceCounts:
         first = int(slices.min())
         n_cells = int(cells.max()) + 1
         codes = (slices - first) * n_cells + cells
-        order = np.argsort(codes, kind="stable")
+        order = np.argsort(codes)
         ordered = codes[order]
         begins = np.flatnonzero(np.concatenate(([True], ordered[1:] != ordered[:-1])))
         table = np.zeros((len(begins), WIDTH), dtype=np.int64)

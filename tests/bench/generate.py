@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, BinaryIO
 
 import numpy as np
 
-from tests.bench.workload import KEYS, TABLES, line_templates, patterns, start_text, token
+from tests.bench.workload import KEYS, SHARES, TABLES, line_templates, patterns, start_text, token
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -37,7 +37,7 @@ def _chunks(count: int, *, hard: bool, seed: int) -> Iterator[list[str]]:
     for begin in range(0, count, _CHUNK):
         size = min(_CHUNK, count - begin)
         keys = np.searchsorted(weights, random.random(size))
-        pattern = (keys % TABLES) * members + random.integers(members, size=size)
+        pattern = (keys % TABLES) * members + random.choice(members, size=size, p=SHARES)
         seconds = np.maximum((np.arange(begin, begin + size) + random.normal(0, 300, size)) // _PER_SECOND, 0)
         columns = (keys, pattern, seconds.astype(int), random.integers(1000, size=size), _numbers(random, size))
         yield [
@@ -78,6 +78,7 @@ def _fill(number: int, key: int, second: int, ms: int, drawn: list[int]) -> dict
         "count": count,
         "scanned": scanned,
         "bytes": size,
+        "more": "true" if count > 20 else "false",
         "latency": latency / 100,
         "owner": _TOKENS.get(owner) or _TOKENS.setdefault(owner, token(owner)),
         "moment": token(second + (1 << 35)),

@@ -6,7 +6,7 @@ import random
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-__all__ = ["KEYS", "TABLES", "Pattern", "line_templates", "patterns", "start_text", "token"]
+__all__ = ["KEYS", "SHARES", "TABLES", "Pattern", "line_templates", "patterns", "start_text", "token"]
 
 TABLES = 10
 KEYS = 1_000_000
@@ -146,7 +146,7 @@ def _index_query(index: str, partition: str, sort: str) -> _Member:
         ("count", "%(count)d"),
         ("scanned", "%(count)d"),
         ("consumed", f'{{"total":%(read)s,"read":%(read)s,"table":0,"indexes":{{"{index}":%(read)s}}}}'),
-        ("more", "true"),
+        ("more", "%(more)s"),
         ("item_bytes", "%(bytes)d"),
     )  # fmt: skip
 
@@ -179,6 +179,9 @@ def _batch(key: str) -> _Member:
         ("unprocessed", "0"),
     )  # fmt: skip
 
+
+SHARES = (0.17, 0.15, 0.08, 0.10, 0.10, 0.06, 0.10, 0.04, 0.06, 0.09, 0.02, 0.03)
+"""How often each access pattern of a table is used: reads are most of the traffic."""
 
 _OWNER = '{"S":"INVESTIGATOR#~k%(owner)s#STATUS#ACTIVE"}'
 
