@@ -344,8 +344,8 @@ def _mark(keys: _Uniques, marks: np.ndarray, side_keys: list[SideKeys]) -> None:
     registers = np.zeros((len(side_keys), REGISTERS), dtype=np.uint8)
     rank = 24 - np.floor(np.log2(np.maximum(hashed >> 8, 0.5))).astype(np.int64)
     np.maximum.at(registers, (keys.group, hashed & (REGISTERS - 1)), rank.astype(np.uint8))
-    for side, marks in zip(side_keys, registers, strict=True):
-        side.registers = bytearray(np.maximum(np.frombuffer(side.registers, dtype=np.uint8), marks).tobytes())
+    for side, marked in zip(side_keys, registers, strict=True):
+        side.registers = bytearray(np.maximum(np.frombuffer(side.registers, dtype=np.uint8), marked).tobytes())
 
 
 def _add_tries(rows: KeyRows, group: np.ndarray, weights: np.ndarray, side_keys: list[SideKeys]) -> None:

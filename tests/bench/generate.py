@@ -1,4 +1,4 @@
-"""Write the bench's logs: `python -m tests.bench.generate COUNT [--hard] [--output FILE]`, the same bytes every time."""
+"""Write the bench's logs, the same bytes every time: `python -m tests.bench.generate COUNT [--hard] [--output FILE]`."""
 
 from __future__ import annotations
 
@@ -82,6 +82,8 @@ def _fill(number: int, key: int, second: int, ms: int, drawn: list[int]) -> dict
         "latency": latency / 100,
         "owner": _TOKENS.get(owner) or _TOKENS.setdefault(owner, token(owner)),
         "moment": token(second + (1 << 35)),
+        "owner_number": owner,
+        "number": number,
         "event": token(number + (1 << 30)),
         "read": f"{(1 + size // 4096) / 2:g}",
         "write": written,

@@ -13,6 +13,12 @@ KEYS = 1_000_000
 _PER_TABLE = 12
 _START = datetime(2026, 11, 30, 10, 0, tzinfo=UTC)
 _ALPHABET = "abcdefghijklmnopqrstuvwxyz234567"
+_CLEAR = (
+    ("~d%(token)s", "%(key)07d"),
+    ("~k%(owner)s", "%(owner_number)d"),
+    ("~k%(moment)s", "%(second)s"),
+    ("~k%(event)s", "%(number)012d"),
+)
 _CALLERS = ("case-dashboard-api", "approval-worker", "audit-writer", "complaint-intake")
 
 
@@ -44,18 +50,25 @@ def patterns(*, hard: bool) -> tuple[Pattern, ...]:
 
 
 def line_templates(pattern: Pattern, *, hard: bool, seed: int) -> tuple[str, ...]:
-    """Write a pattern as line templates: one, or, where it is `hard`, eight with shuffled fields, spaces and escapes."""
+    """Write a pattern as line templates: one, or, where it is `hard`, eight with shuffled fields, spaces, escapes."""
     if not hard:
         return ("{" + ",".join(f'"{name}":{value}' for name, value in pattern.fields) + "}\n",)
     shuffle = random.Random(seed)
     lines = []
     for variant in range(8):
-        fields = list(pattern.fields)
+        fields = [(name, _in_clear(value)) for name, value in pattern.fields if name not in {"keys", "salt_id"}]
         shuffle.shuffle(fields)
         colon, comma = ((":", ","), (": ", ", "), (" : ", " ,  "))[variant % 3]
         escaped = [(name, value.replace("#", "\\u0023") if variant % 2 else value) for name, value in fields]
         lines.append("{" + comma.join(f'"{name}"{colon}{value}' for name, value in escaped) + "}\n")
     return tuple(lines)
+
+
+def _in_clear(value: str) -> str:
+    """Write keys as they were sent instead of tokens."""
+    for token_text, clear in _CLEAR:
+        value = value.replace(token_text, clear)
+    return value
 
 
 def _partition(table: int, *, hard: bool) -> str:
@@ -164,7 +177,7 @@ def _written(key: str, sort: str, kind: str) -> _Member:
     return kind, None, (
         ("key", f'{{"PK":{key},"SK":{{"S":"{sort}"}}}}'),
         *own[kind],
-        ("index_keys", '{"GSI1":{"GSI1PK":{"S":"INVESTIGATOR#~k%(owner)s#STATUS#ACTIVE"},"GSI1SK":{"S":"DUE#~k%(moment)s"}}}'),
+("index_keys", _INDEX_KEYS),
         ("consumed", '{"total":%(write2)d,"write":%(write2)d,"table":%(write)d,"indexes":{"GSI1":%(write)d}}'),
         ("item_bytes", "%(bytes)d"),
     )  # fmt: skip
@@ -184,6 +197,8 @@ SHARES = (0.17, 0.15, 0.08, 0.10, 0.10, 0.06, 0.10, 0.04, 0.06, 0.09, 0.02, 0.03
 """How often each access pattern of a table is used: reads are most of the traffic."""
 
 _OWNER = '{"S":"INVESTIGATOR#~k%(owner)s#STATUS#ACTIVE"}'
+
+_INDEX_KEYS = f'{{"GSI1":{{"GSI1PK":{_OWNER},"GSI1SK":{{"S":"DUE#~k%(moment)s"}}}}}}'
 
 _MEMBERS = (
     lambda key: _get(key, "META", consistent="true", projection="#k0, #k1, #k2"),
