@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -77,3 +78,19 @@ def test_the_core_never_imports_the_slow_half_of_scipy_nor_reads_a_clock() -> No
             assert "scipy.stats" not in source, path
             assert "datetime.now" not in source, path
             assert ".utcnow(" not in source, path
+
+
+def test_every_room_of_the_analyzer_has_its_place_in_the_street() -> None:
+    street = (ROOT / ".importlinter").read_text("utf-8").split("[importlinter:contract:collectors]")[0]
+    placed = set(re.findall(r"analyzer\.(\w+)", street))
+    rooms = {
+        path.stem for path in (ROOT / "analyzer").iterdir() if path.suffix == ".py" or (path / "__init__.py").exists()
+    }
+    assert rooms - {"__init__"} <= placed
+
+
+def test_every_room_is_on_the_map() -> None:
+    pages = (ROOT / "docs/architecture.md").read_text("utf-8")
+    for path in sorted((ROOT / "analyzer").iterdir()):
+        if path.name != "__init__.py" and (path.suffix == ".py" or (path / "__init__.py").exists()):
+            assert f"`analyzer/{path.name}{'/' if path.is_dir() else ''}`" in pages, path.name
