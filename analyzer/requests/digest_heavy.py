@@ -28,6 +28,10 @@ __all__ = ["CEILINGS", "HeavySlices", "KeyRows"]
 CEILINGS = {Direction.READ: 3000 * 2 * WEIGHT_SCALE, Direction.WRITE: 1000 * 2 * WEIGHT_SCALE}
 """What one partition serves in a second, as a weight (Developer Guide, "Designing partition keys")."""
 
+_IDLE_KEYS = 4
+_IDLE_HEAT = 0.01
+"""A key with a quarter of what little there is ranks fourth or better in some slice."""
+
 _COLD_KEYS = 8
 _WARM_KEYS = 32
 _DETAILED = 16
@@ -217,7 +221,10 @@ class HeavySlices:
         heat = totals / np.array(ceilings)
         warm = np.clip(heat * _KEYS_A_CEILING, _WARM_KEYS, self._most).astype(np.int64)
         return _Group(
-            side_keys, np.where(heat < _COLD_HEAT, _COLD_KEYS, warm), _RING_HEAT * np.array(ceilings), self._most
+            side_keys,
+            np.where(heat < _IDLE_HEAT, _IDLE_KEYS, np.where(heat < _COLD_HEAT, _COLD_KEYS, warm)),
+            _RING_HEAT * np.array(ceilings),
+            self._most,
         )
 
     @staticmethod

@@ -6,6 +6,7 @@ from heapq import nlargest
 from typing import TYPE_CHECKING
 
 import msgspec
+import numpy as np
 
 from analyzer.model.counts import HeavyKey, HeavyKeys, KeyLevel, KeyName
 from analyzer.model.instant import SLICE_MS
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
 __all__ = ["heavy_keys"]
 
 _SHOWN = 32
+_ALWAYS_SHOWN = 3
+_SHOWN_SHARE = 0.02
+"""At most so many keys of a level are listed, at least the first few, others with this share of the weight."""
 
 Part = tuple[int | None, "SideKeys"]
 """The number of a slice, None for the past, and its keys."""
@@ -41,16 +45,14 @@ def heavy_keys(target: Target, direction: Direction, parts: Sequence[Part], lexi
     schema = lexicon.schema(target.table, target.index)
     attributes = tuple("|".join(names) for names in schema if names) if schema else ()
     keys.sort(key=lambda key: (-key.high, -key.low, key.name))
-    registers = bytearray(REGISTERS)
-    for _, part in parts:
-        registers = bytearray(map(max, registers, part.registers))
+    marks = np.frombuffer(b"".join([part.registers for _, part in parts]), dtype=np.uint8).reshape(-1, REGISTERS)
     return HeavyKeys(
         target=target,
         direction=direction,
         total=_down(sum(part.total for _, part in parts)),
         floor=floor,
         keys=tuple(_with_templates(key, target.table, lexicon) for key in keys),
-        distinct=estimate_distinct(registers),
+        distinct=estimate_distinct(marks.max(axis=0)),
         attributes=attributes,
     )
 
@@ -61,18 +63,18 @@ def _heaviest(level: KeyLevel, parts: Sequence[Part]) -> tuple[list[tuple[Name, 
     slacks: dict[Name, int] = {}
     floors = 0
     for _, part in parts:
-        sketch = part.sketches[level]
-        floor = sketch.floor
-        floors += floor
-        for name, low, high in sketch.items():
-            lows[name] = lows.get(name, 0) + low
-            slacks[name] = slacks.get(name, 0) + high - low - floor
+        floors += part.sketches[level].add_to(lows, slacks)
+    least = sum(part.total for _, part in parts) * _SHOWN_SHARE
     ranked = nlargest(_SHOWN + 1, lows, key=lambda name: (lows[name] + slacks[name], lows[name]))
-    shown = dict.fromkeys(ranked[:_SHOWN])
+    shown = {
+        name: None
+        for rank, name in enumerate(ranked[:_SHOWN])
+        if rank < _ALWAYS_SHOWN or lows[name] + slacks[name] + floors >= least
+    }
+    rest = max((lows[name] + slacks[name] + floors for name in ranked[len(shown) :]), default=0)
     refused = {name: tries for _, part in parts for name, tries, _ in part.tries[level].items()}
     shown.update(dict.fromkeys(nlargest(_SHOWN, refused, key=lambda name: refused[name])))
     bounds = [(name, lows.get(name, 0), lows.get(name, 0) + slacks.get(name, 0) + floors) for name in shown]
-    rest = max((lows[name] + slacks[name] + floors for name in ranked[_SHOWN:]), default=floors)
     return bounds, _up(max(floors, rest))
 
 
@@ -82,9 +84,11 @@ def _heavy_key(
     ceiling = CEILINGS[direction]
     series: list[tuple[int, int, int]] = []
     joined = Track()
+    cells = joined.cells
     tries = 0
     for number, part in parts:
-        tries += part.tries[level].bounds(name)[0]
+        if len(part.tries[level]):
+            tries += part.tries[level].bounds(name)[0]
         track = part.tracks[level].get(name)
         if track is None:
             continue
@@ -93,8 +97,14 @@ def _heavy_key(
             joined.add(track)
             continue
         series.append((number, *part.sketches[level].bounds(name)))
-        peak, over, since = track.seconds(ceiling, number)
-        joined.add(Track(track.sampled, track.requests, track.sorts, track.cells, None, peak, over, since))
+        joined.sampled += track.sampled
+        joined.requests += track.requests
+        joined.sorts = max(joined.sorts, track.sorts)
+        for cell, weight in track.cells.items():
+            cells[cell] = cells.get(cell, 0) + weight
+        if track.ring is not None or track.peak is not None:
+            peak, over, since = track.seconds(ceiling, number)
+            joined.add(Track(peak=peak, over=over, since=since))
     has_ring = joined.peak is not None
     return HeavyKey(
         name=KeyName(level, name) if isinstance(name, str) else KeyName(level, name[0], name[1]),
@@ -114,7 +124,7 @@ def _heavy_key(
 
 def _with_templates(key: HeavyKey, table: str, lexicon: Lexicon) -> HeavyKey:
     values = (key.name.partition,) if key.name.sort is None else (key.name.partition, key.name.sort)
-    templates = tuple(lexicon.template(table, value, clear="~" not in value) for value in values)
+    templates = tuple([lexicon.template(table, value, clear="~" not in value) for value in values])
     return msgspec.structs.replace(key, templates=templates)
 
 

@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 import msgspec
+import numpy as np
 from msgspec import Struct
 
 from analyzer.model.counts import KeyLevel
@@ -160,11 +161,11 @@ def _name(written: Any) -> Name:  # noqa: ANN401 - decoded from MessagePack
     return written if isinstance(written, str) else (written[0], written[1])
 
 
-def estimate_distinct(registers: bytearray) -> int:
+def estimate_distinct(registers: np.ndarray) -> int:
     """Estimate how many different keys left their mark (Flajolet et al. 2007, with its small-range correction)."""
     size = len(registers)
-    empty = registers.count(0)
-    estimate = 0.7213 / (1 + 1.079 / size) * size * size / sum(2.0**-register for register in registers)
+    empty = int((registers == 0).sum())
+    estimate = 0.7213 / (1 + 1.079 / size) * size * size / float(np.exp2(-registers.astype(np.float64)).sum())
     if estimate <= 2.5 * size and empty:
         estimate = size * math.log(size / empty)
     return round(estimate)

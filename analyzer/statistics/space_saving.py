@@ -86,6 +86,22 @@ class SpaceSaving(Generic[Key]):
         for key, low in self._lows.items():
             yield key, low, low + slacks.get(key, 0)
 
+    def add_to(self, lows: dict[Key, int], slacks: dict[Key, int]) -> int:
+        """Add lower bounds, and slacks less the floor, to sums over several sketches; returns the floor.
+
+        Of a key the sum of lows, slacks and all floors is then its upper bound over all of them.
+        """
+        floor = self.floor
+        own = self._slacks
+        for key, low in self._lows.items():
+            if key in lows:
+                lows[key] += low
+                slacks[key] += own.get(key, 0) - floor
+            else:
+                lows[key] = low
+                slacks[key] = own.get(key, 0) - floor
+        return floor
+
     def heaviest(self, count: int) -> list[tuple[Key, int, int]]:
         """Return the keys with the greatest upper bounds, greatest first."""
         return nlargest(count, self.items(), key=lambda item: (item[2], item[1]))
