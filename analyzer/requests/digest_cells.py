@@ -22,14 +22,14 @@ WRITE_OPERATIONS = frozenset({"PutItem", "UpdateItem", "DeleteItem", "BatchWrite
 WEIGHT_SCALE = 1024
 """Weights of keys are half-units in 1024ths, so that dividing by a sample rate leaves whole numbers."""
 
-_RATE_DIGITS = 3
+_RATE_DIGITS = 4
 
 Place = tuple[str, str | None, bool]
 """Table, index that the request named, and whether it writes: what the meaning of its units depends on."""
 
 
 def rounded_rate(rate: float) -> float:
-    """Round a sample rate to three digits: a reservoir's rates would otherwise make a cell for each."""
+    """Round a sample rate to four digits: a reservoir's rates would otherwise make a cell for each."""
     return rate if rate == 1.0 else float(f"{rate:.{_RATE_DIGITS}g}")
 
 
