@@ -50,6 +50,6 @@ class Clock(dict[str, int]):
 def _second(time: str) -> int:
     """Read a time of any RFC 3339 spelling; times before 1970 count as none."""
     try:
-        return max(-1, parse_instant(time) // 1000)
+        return max(-1, parse_instant(time.upper()) // 1000)
     except (ValueError, OverflowError):
         return -1

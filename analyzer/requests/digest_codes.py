@@ -26,9 +26,6 @@ class CodeMap:
         self._codes = np.array([np.iinfo(np.int64).max])
         self._numbers = np.array([-1], dtype=np.int64)
 
-    def __len__(self) -> int:
-        return len(self._codes) - 1
-
     def look_up(self, codes: np.ndarray) -> np.ndarray:
         """Return the number of each code (int64, not negative); every code is asked for once only."""
         at = np.searchsorted(self._codes, codes)

@@ -141,12 +141,12 @@ class Columns:
         """Return the number of each line's route."""
         self._make_room()
         router = self.router
+        router.refill(int(seconds.min()), int(seconds.max()))
         keys = list(route_keys(lines))
         found: list[int | None] = list(map(router.known.get, keys))
         lacking = [at for at, number in enumerate(found) if number is None]
         if lacking:
             for at in lacking:
-                router.second = int(seconds[at])
                 found[at] = router.add(lines[at], keys[at])
             for route in router.routes[len(self._kinds) - 1 :]:
                 self._kinds.append(_PARTED if route.is_parted else _VALUED if route.has_values else _PLAIN)

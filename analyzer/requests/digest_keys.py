@@ -134,11 +134,6 @@ class KeySpace:
         self._behind = frozenset(lexicon.salt.token(text) for text in literals) if lexicon.salt else frozenset[str]()
         self.squash = self._squash(has_uuids=False)
 
-    @property
-    def forms(self) -> list[Form]:
-        """The forms that numbers stand for."""
-        return self._forms.forms
-
     def _squash(self, *, has_uuids: bool) -> Squash:
         if not self._has_identity:
             return _as_it_is

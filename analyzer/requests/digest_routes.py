@@ -127,12 +127,12 @@ class Router:
         self._cells = cells
         self._most = most
         self._budget = budget
-        self._spent: tuple[int, int] = (0, 0)
+        self._allowance = 0
+        self._newest: int | None = None
         self._skeletons: dict[tuple[object, ...], tuple[Skeleton, ...]] = {}
         self._spaces: dict[tuple[str, str | None, str | None], KeySpace] = {}
         self._seen = 0
         self.squeezed = 0
-        self.second = 0
         self.cell_codes = CodeMap(self.plain_cell)
         self.clear()
 
@@ -159,6 +159,13 @@ class Router:
                 self._spaces.clear()
             space = self._spaces[place] = KeySpace(self._forms, self._lexicon, table, index, policy)
         return space
+
+    def refill(self, oldest: int, newest: int) -> None:
+        """Let raw texts go to the grammar again: so many for each second of log time that is new."""
+        begin = oldest - 1 if self._newest is None else self._newest
+        if newest > begin:
+            self._allowance = self._budget * (newest - begin)
+            self._newest = newest
 
     def add(self, line: Line, key: RouteKey) -> int:
         """Return the number of a route that is seen for the first time."""
@@ -205,12 +212,10 @@ class Router:
         skeletons = self._skeletons.get(key)
         if skeletons is not None:
             return skeletons
-        second, spent = self._spent
-        spent = spent + 1 if second == self.second else 1
-        self._spent = (self.second, spent)
-        if spent > self._budget:
+        if self._allowance <= 0:
             self.squeezed += 1
             return (_unparsed(record),)
+        self._allowance -= 1
         skeletons = skeleton_of(record, self._lexicon)
         if len(self._skeletons) >= self._most:
             self._skeletons.clear()

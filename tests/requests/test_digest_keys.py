@@ -1,0 +1,35 @@
+from __future__ import annotations
+
+from analyzer.requests.digest_keys import FormTable, KeySpace, canonical, prefix_of
+from tests.support.request_lines import LEXICON
+
+
+def space_of(index: str | None = None) -> KeySpace:
+    return KeySpace(FormTable(), LEXICON, "cases", index, None)
+
+
+def test_signatures_are_forgotten_when_there_are_too_many() -> None:
+    space = space_of()
+    for number in range(8200):
+        word = "".join(chr(97 + number // 26**place % 26) for place in range(4))
+        raw = f'{{"PK":{{"S":"CASE#{word}"}}}}'.encode()
+        space.learn(raw, raw)
+    assert len(space.seen) < 100
+    assert space.seen[b""] == 0
+
+
+def test_layouts_are_forgotten_when_there_are_too_many() -> None:
+    space = space_of("GSI1")
+    for number in range(8200):
+        space.entry(f'{{"GSI1":{{"a{number}":{{"S":"x"}}}}}}'.encode(), "GSI1")
+    assert len(space._layouts) < 100
+    assert space.entry(b'{"GSI1":{"GSI1PK":{"S":"x"}}}', "GSI1") == (b"x", b"")
+
+
+def test_a_prefix_ends_with_its_delimiter() -> None:
+    assert prefix_of(b"TENANT#7#CASE#1", 2) == b"TENANT#7#"
+
+
+def test_what_cannot_be_read_stays_as_it_is() -> None:
+    assert canonical(b'{"PK"') == b'{"PK"'
+    assert canonical(b'{ "PK" : {"S":"\\u0023"} }') == b'{"PK":{"S":"#"}}'
