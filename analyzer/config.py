@@ -9,7 +9,6 @@ from __future__ import annotations
 import difflib
 import os
 import re
-from ipaddress import ip_address
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, cast
 
@@ -29,6 +28,7 @@ from pydantic import (
 
 from analyzer.config_file import Lines, read_yaml
 from analyzer.errors import ConfigError, Fault
+from analyzer.exporters.address import is_loopback
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -158,7 +158,7 @@ class Settings(_Section):
         host, _, port = value.rpartition(":")
         if not host or not port.isascii() or not port.isdigit() or int(port) > _LAST_PORT:
             raise ValueError(f"{value!r} is not an address; write host:port, such as {DEFAULT_LISTEN}")
-        if others.data.get("listen_unprotected") is False and not _is_loopback(host.strip("[]")):
+        if others.data.get("listen_unprotected") is False and not is_loopback(host):
             raise ValueError(
                 f"other machines can reach {value} and are asked for no password; "
                 f"listen on {DEFAULT_LISTEN}, or set listen_unprotected: true behind a firewall"
@@ -306,13 +306,6 @@ def _convert(
 def _did_you_mean(name: str, known: Sequence[str] | Mapping[str, object], elsewhere: str) -> str:
     close = difflib.get_close_matches(name, list(known), n=1, cutoff=0.6)
     return f"did you mean {close[0]}?" if close else f"known: {', '.join(known) or 'none'}; see {elsewhere}"
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
 
 
 def _from_folder(settings: Settings, folder: Path) -> Settings:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar, Protocol
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterable
 
-    from analyzer.model.batch import Batch, Block, Check
+    from analyzer.model.batch import Batch, Block, Check, Position, StreamStatus
     from analyzer.model.finding import Finding
     from analyzer.model.report import Report
     from analyzer.model.sight import Sight, Skipped
@@ -34,8 +34,28 @@ class Source(Protocol):
 class Stream(Protocol):
     """A request log that is tailed, listed or pushed."""
 
+    def begin(self) -> tuple[Position, ...]:
+        """Open what is there, and return where reading begins: a restart before the first block needs it."""
+        ...
+
     def blocks(self) -> AsyncIterator[Block]:
-        """Yield whole lines as they come, each block with the position after it."""
+        """Yield whole lines as they come, each block with the position after it; after `stop`, what is there."""
+        ...
+
+    def stop(self) -> None:
+        """End `blocks` when everything written so far was read."""
+        ...
+
+    def close(self) -> None:
+        """Let go of what is open."""
+        ...
+
+    def paths(self) -> frozenset[str]:
+        """Return the names whose positions are still of use."""
+        ...
+
+    def status(self) -> StreamStatus:
+        """Say how the stream stands."""
         ...
 
 

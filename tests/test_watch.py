@@ -9,13 +9,12 @@ import pytest
 from analyzer.checkpoint import Checkpoint
 from analyzer.config import load_settings
 from analyzer.exporters.assemble import Health
-from analyzer.model.batch import Block, Position
+from analyzer.model.batch import Block, Position, StreamStatus
 from analyzer.model.finding import Status
 from analyzer.model.instant import format_instant
 from analyzer.model.sight import GapReason
 from analyzer.setup import Setup, build_setup
 from analyzer.watch import Watch
-from collectors.request_log.collector import StreamStatus
 
 if TYPE_CHECKING:
     from pathlib import Path

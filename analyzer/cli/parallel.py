@@ -13,7 +13,7 @@ from msgspec import Struct
 from analyzer.cli.judging import Stretch, contract_of, new_digest, salt_of
 from analyzer.cli.reading import LogFile, read_blocks
 from analyzer.requests.digest import Digest
-from analyzer.unpacking import is_packed
+from collectors.request_log.unpacking import is_packed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from analyzer.cli.inputs import STDIN
 from analyzer.cli.stretch import cut, last_time
-from analyzer.unpacking import Readable, is_packed, unpacked
+from collectors.request_log.unpacking import Readable, is_packed, unpacked
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

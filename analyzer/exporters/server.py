@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any
 
 from aiohttp import web
 
 from analyzer.errors import UsageError
+from analyzer.exporters.address import is_loopback
 from analyzer.exporters.docs import detector_page, docs_index, landing_page, metrics_page
 from analyzer.exporters.prometheus import NOTHING_YET, OPENMETRICS_TYPE, TEXT_TYPE, Exposition
 from analyzer.render.json import report_object
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from analyzer.render.show import Policy
     from analyzer.requests.tokens import Salt
 
-__all__ = ["Server", "is_loopback"]
+__all__ = ["Server"]
 
 _HEADERS = {
     "Cache-Control": "no-store",
@@ -31,14 +31,6 @@ _HEADERS = {
     "X-Content-Type-Options": "nosniff",
 }
 _CLOSE_SECONDS = 1.0
-
-
-def is_loopback(host: str) -> bool:
-    """Whether only this machine can reach a host name or address."""
-    try:
-        return ip_address(host.strip("[]")).is_loopback
-    except ValueError:
-        return host == "localhost"
 
 
 class Server:
@@ -107,7 +99,7 @@ class Server:
         if self._is_guarded and not is_loopback(_host_of(request.host)):
             return web.Response(status=403, text="this address is served to this machine alone\n", headers=_HEADERS)
         try:
-            response = await handler(request)
+            response = await handler(request)  # its name is aiohttp's, which passes it by keyword
         except web.HTTPException as refusal:
             response = web.Response(status=refusal.status, text=f"{refusal.reason}\n", headers=_HEADERS)
         response.headers.update(_HEADERS)

@@ -20,6 +20,7 @@ __all__ = [
     "MetricSeries",
     "Position",
     "ScalingLimits",
+    "StreamStatus",
     "TableSnapshot",
 ]
 
@@ -45,6 +46,22 @@ class Block(Struct):
     lines: bytes
     position: Position | None = None
     overlong: int = 0
+
+
+class StreamStatus(Struct, frozen=True):
+    """How a stream stands: what it tails, what is not there, how many bytes it knows to be unread.
+
+    `truncated`, `lost` and `damaged` count since the process began: files cut short, files gone before they were read
+    to their end, compressed files that could not be unpacked whole. `skipped` names did not fit the bound.
+    """
+
+    files: int
+    missing: tuple[str, ...]
+    pending_bytes: int
+    truncated: int = 0
+    lost: int = 0
+    damaged: int = 0
+    skipped: int = 0
 
 
 class Check(Struct, frozen=True):

@@ -10,9 +10,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
-from msgspec import Struct
-
-from analyzer.model.batch import Position
+from analyzer.model.batch import Position, StreamStatus
 from analyzer.model.sight import SourceName
 from collectors.request_log.parse import is_rotated_from
 from collectors.request_log.tail import NO_FILE, Tail
@@ -24,26 +22,10 @@ if TYPE_CHECKING:
     from analyzer.model.instant import Instant
     from collectors.request_log.config import RequestLogConfig
 
-__all__ = ["FileStream", "StreamStatus"]
+__all__ = ["FileStream"]
 
 _COARSE_CLOCK_MS = 1000
 """How far a file's time may lie behind the clock."""
-
-
-class StreamStatus(Struct, frozen=True):
-    """How the stream stands: what it tails, what is not there, how many bytes it knows to be unread.
-
-    `truncated`, `lost` and `damaged` count since the process began: files cut short, files gone before they were read
-    to their end, compressed files that could not be unpacked whole. `skipped` names did not fit the bound.
-    """
-
-    files: int
-    missing: tuple[str, ...]
-    pending_bytes: int
-    truncated: int = 0
-    lost: int = 0
-    damaged: int = 0
-    skipped: int = 0
 
 
 class FileStream:

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import gzip
 import os
-import zlib
-from typing import IO, TYPE_CHECKING, Protocol, cast
+from typing import TYPE_CHECKING, Protocol
 
-import zstandard
-
-from collectors.request_log.parse import HEAD_BYTES, head_length, head_of, packing_of
+from collectors.request_log.parse import HEAD_BYTES, head_length, head_of, is_packed_name
+from collectors.request_log.unpacking import unpacked
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -79,9 +76,8 @@ class _PackedFile:
     A torn or damaged one ends where it can no longer be unpacked, and says so in `is_damaged`.
     """
 
-    def __init__(self, path: Path, packing: str) -> None:
+    def __init__(self, path: Path) -> None:
         self._file = path.open("rb")
-        self._packing = packing
         self.inode = os.fstat(self._file.fileno()).st_ino
         self.is_damaged = False
         self._start_over()
@@ -89,26 +85,20 @@ class _PackedFile:
     def _start_over(self) -> None:
         self._file.seek(0)
         self._held = bytearray()
-        self._base = 0
+        self._held_from = 0
         self._ended = False
-        if self._packing == "gzip":
-            self._unpacked = cast("IO[bytes]", gzip.GzipFile(fileobj=self._file, mode="rb"))
-        else:
-            unpacker = zstandard.ZstdDecompressor()
-            self._unpacked = cast(
-                "IO[bytes]", unpacker.stream_reader(self._file, read_across_frames=True, closefd=False)
-            )
+        self._unpacked = unpacked(self._file)
 
     def read_at(self, offset: int, into: bytearray) -> int:
-        if offset < self._base:
+        if offset < self._held_from:
             self._start_over()
-        while not self._ended and self._base + len(self._held) < offset + len(into):
+        while not self._ended and self._held_from + len(self._held) < offset + len(into):
             self._fill()
-            surplus = min(offset - self._base, len(self._held))
+            surplus = min(offset - self._held_from, len(self._held))
             if surplus > 0:
                 del self._held[:surplus]
-                self._base += surplus
-        first = offset - self._base
+                self._held_from += surplus
+        first = offset - self._held_from
         count = max(0, min(len(into), len(self._held) - first))
         into[:count] = self._held[first : first + count]
         return count
@@ -116,7 +106,7 @@ class _PackedFile:
     def _fill(self) -> None:
         try:
             more = self._unpacked.read(_CHUNK)
-        except (EOFError, OSError, zlib.error, zstandard.ZstdError):
+        except (EOFError, OSError):
             more, self.is_damaged = b"", True
         self._held += more
         self._ended = not more
@@ -135,12 +125,11 @@ class _PackedFile:
 
 
 def open_log(path: Path) -> LogFile | None:
-    """Open a file by the packing that its name tells; None where there is none, or it may not be read."""
-    packing = packing_of(path.name)
+    """Open a file, one whose name says so as a compressed one; None where there is none, or it may not be read."""
     try:
         if not path.is_file():  # opening a pipe would wait for a writer
             return None
-        return _PlainFile(path) if packing is None else _PackedFile(path, packing)
+        return _PackedFile(path) if is_packed_name(path.name) else _PlainFile(path)
     except OSError:
         return None
 

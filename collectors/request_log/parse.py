@@ -13,7 +13,7 @@ from analyzer.model.instant import Instant
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["HEAD_BYTES", "Sibling", "head_length", "head_of", "is_rotated_from", "newer_than", "packing_of"]
+__all__ = ["HEAD_BYTES", "Sibling", "head_length", "head_of", "is_packed_name", "is_rotated_from", "newer_than"]
 
 HEAD_BYTES = 1024
 """How much of a file's beginning its fingerprint covers at most."""
@@ -21,7 +21,7 @@ HEAD_BYTES = 1024
 _SUFFIX = re.compile(r"[.-](\d[\dTZ:_.+-]*?)(\.(?:gz|zst))?")
 _BARE_PACKING = re.compile(r"\.(?:gz|zst)")
 _LONGEST_COUNTER = 5
-_PACKINGS = {".gz": "gzip", ".zst": "zstd"}
+_PACKED = (".gz", ".zst")
 
 
 class Sibling(Struct, frozen=True):
@@ -32,9 +32,9 @@ class Sibling(Struct, frozen=True):
     modified: Instant
 
 
-def packing_of(name: str) -> str | None:
-    """Return `gzip`, `zstd` or None, by the end of a name."""
-    return next((packing for ending, packing in _PACKINGS.items() if name.endswith(ending)), None)
+def is_packed_name(name: str) -> bool:
+    """Whether a name says that its file is compressed."""
+    return name.endswith(_PACKED)
 
 
 def is_rotated_from(live: str, name: str) -> bool:

@@ -157,14 +157,18 @@ def test_a_file_compressed_after_it_was_read_is_not_read_again(log: Path, append
     assert tail.read() == ["c"]
 
 
-def test_a_torn_compressed_file_is_read_as_far_as_it_goes(log: Path, append: Append, reader: Readers) -> None:
+@pytest.mark.parametrize("ending", [".gz", ".zst"])
+def test_a_torn_compressed_file_is_read_as_far_as_it_goes(
+    log: Path, append: Append, reader: Readers, ending: str
+) -> None:
     lines = "".join(f"{random.Random(n).random()}\n" for n in range(50_000))
     append(log, lines)
     first = reader(str(log))
     first.stream.next_block()
     start = Position(str(log), log.stat().st_ino, 0, "4:aaaa")
-    packed = log.with_name(f"{log.name}.1.gz")
-    packed.write_bytes(gzip.compress(lines.encode())[:-20_000])
+    packed = log.with_name(f"{log.name}.1{ending}")
+    pack = gzip.compress if ending == ".gz" else zstandard.compress
+    packed.write_bytes(pack(lines.encode())[:-20_000])
     log.unlink()
     append(log, "c\n")
     tail = reader(str(log), positions=(start,))
