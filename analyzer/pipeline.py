@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from analyzer.correlator.attributor import Attributor
+from analyzer.lifecycle.allow import accept
 from analyzer.lifecycle.causes import fold
 from analyzer.lifecycle.identity import identify
 from analyzer.lifecycle.unite import unite
@@ -36,24 +37,34 @@ if TYPE_CHECKING:
     from analyzer.model.traffic import Traffic
     from analyzer.requests.digest import Digest
 
-__all__ = ["Walk", "analyze"]
+__all__ = ["Walk", "analyze", "live_window"]
 
 _LOG = frozenset({SourceName.REQUEST_LOG})
 
 
 def analyze(
-    observations: Observations, contract: Contract, detectors: Sequence[Detector], history: History = EMPTY
+    observations: Observations,
+    contract: Contract | Attributor,
+    detectors: Sequence[Detector],
+    history: History = EMPTY,
+    *,
+    secret: bytes = b"",
 ) -> Report:
-    """Judge one window: join requests with the contract, run every detector on every target, conclude."""
-    return _analyze(observations, Attributor(contract), detectors, history)
+    """Judge one window: join requests with the contract, run every detector on every target, conclude.
 
-
-def _analyze(
-    observations: Observations, attribute: Attributor, detectors: Sequence[Detector], history: History
-) -> Report:
+    Whoever calls again and again hands over an `Attributor`, which remembers. `secret` keys the ids of findings.
+    """
+    attribute = contract if isinstance(contract, Attributor) else Attributor(contract)
     traffic = join(observations, attribute, attribute.contract, history)
-    findings, skipped = _detect(traffic, detectors)
-    return _report(observations, traffic, fold(findings), skipped)
+    found, skipped = _detect(traffic, detectors)
+    findings = fold(tuple(identify(finding, secret) for finding in found))
+    accepted = accept(findings, attribute.contract, observations.window.end)
+    return _report(observations, traffic, accepted, skipped)
+
+
+def live_window(first: Instant, end: Instant, window_ms: int) -> Window:
+    """Return the window that ends at `end`; it begins no earlier than the first slice that was read."""
+    return Window(max(first, end - window_ms), end)
 
 
 def _detect(
@@ -71,7 +82,7 @@ def _detect(
                 if isinstance(outcome, Skipped):
                     skipped.append(outcome)
                 else:
-                    findings.append(identify(outcome))
+                    findings.append(outcome)
     return tuple(findings), tuple(skipped)
 
 
@@ -96,7 +107,7 @@ def _report(
         as_of=observations.window.end,
         region=observations.region or _shared(one.target.region for one in traffic),
         account=observations.account or _shared(one.target.account for one in traffic),
-        verdict=verdict_of(ordered, gaps, lines),
+        verdict=verdict_of(ordered, gaps, lines, skipped),
         findings=ordered,
         skipped=skipped,
         gaps=gaps,
@@ -123,9 +134,16 @@ class Walk:
     """
 
     def __init__(
-        self, contract: Contract, detectors: Sequence[Detector], *, window_ms: int, history: History = EMPTY
+        self,
+        contract: Contract,
+        detectors: Sequence[Detector],
+        *,
+        window_ms: int,
+        history: History = EMPTY,
+        secret: bytes = b"",
     ) -> None:
         self._attribute = Attributor(contract)
+        self._secret = secret
         self._detectors = tuple(detectors)
         self._window_ms = window_ms
         self._history = history
@@ -133,6 +151,7 @@ class Walk:
         self._first: Instant | None = None
         self._findings: tuple[Finding, ...] = ()
         self._skipped: dict[Skipped, None] = {}
+        self._was_judged: set[tuple[str, str, str | None]] = set()
 
     def advance(self, digest: Digest, until: Instant) -> None:
         """Judge every window that ends at or before `until` and has not been judged, then forget what lies behind."""
@@ -148,12 +167,22 @@ class Walk:
     def _judge(self, digest: Digest, end: Instant) -> None:
         if self._first is None:
             self._first = end - SLICE_MS
-        window = Window(max(self._first, end - self._window_ms), end)
-        report = _analyze(self._observe(digest, window), self._attribute, self._detectors, self._history)
+        window = live_window(self._first, end, self._window_ms)
+        observed = self._observe(digest, window)
+        report = analyze(observed, self._attribute, self._detectors, self._history, secret=self._secret)
         seen = (msgspec.structs.replace(f, first_seen=window.start, last_seen=window.end) for f in report.findings)
         self._findings = unite(self._findings, tuple(seen))
-        self._skipped.update(dict.fromkeys(report.skipped))
+        self._note_skipped(report)
         self._judged = end
+
+    def _note_skipped(self, report: Report) -> None:
+        """Remember what was skipped; a detector that judged a target in any window was not skipped there."""
+        self._skipped.update(dict.fromkeys(report.skipped))
+        skipped = {(one.detector, one.table, one.index) for one in report.skipped}
+        places = {(one.target.table, one.target.index) for one in report.traffic}
+        for detector in self._detectors:
+            asked = {(detector.name, *place) for place in places}
+            self._was_judged |= asked - skipped
 
     @staticmethod
     def _observe(digest: Digest, window: Window) -> Observations:
@@ -191,7 +220,8 @@ class Walk:
             hours=digest.hours(),
         )
         traffic = join(observations, self._attribute, self._attribute.contract, self._history)
-        return _report(observations, traffic, self._ended(), tuple(self._skipped))
+        skipped = (s for s in self._skipped if (s.detector, s.table, s.index) not in self._was_judged)
+        return _report(observations, traffic, self._ended(), tuple(skipped))
 
     def _ended(self) -> tuple[Finding, ...]:
         """Return the findings, closed where the last window that was judged did not show them."""

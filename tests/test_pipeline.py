@@ -118,7 +118,7 @@ def test_a_log_read_in_steps_gives_the_same_findings_as_one_read_at_once(contrac
 def test_without_a_contract_only_what_needs_none_is_judged() -> None:
     report = walked(EMPTY_CONTRACT)
     assert {f.detector for f in report.findings} >= {"unexpected-scan", "throttling"}
-    lacking = {(s.detector, s.needs) for s in report.skipped if s.index is None}
+    lacking = {(s.detector, s.needs) for s in report.skipped if s.reason is SkipReason.MISSING_SIGHT}
     assert lacking == {("undeclared-pattern", ("CONTRACT",)), ("declared-scan", ("CONTRACT",))}
 
 

@@ -1,35 +1,42 @@
-"""List prices of DynamoDB, with the day and the place they were read for. An estimate, never a bill.
+"""List prices of DynamoDB, with the day and the place that they hold for. An estimate, never a bill.
 
-Source: AWS Price List, offer of 2026-08-15 for us-east-1 (Standard and Standard-IA table classes), as quoted by others.
+Source: AWS Price List API, offers AmazonDynamoDB for us-east-1 of 2026-07-30 (provisioned) and 2026-08-15 (on demand),
+as people quoted them in public.
 """
 
 from __future__ import annotations
 
 from msgspec import Struct
 
-__all__ = ["LIST_PRICES", "SECONDS_A_MONTH", "Prices", "read_cost_a_month", "write_cost_a_month"]
+__all__ = ["LIST_PRICES", "Cost", "Prices", "read_cost"]
 
-SECONDS_A_MONTH = 730 * 3600
-"""AWS bills months of 730 hours."""
+_HOURS_A_MONTH = 730
+_SECONDS_A_MONTH = _HOURS_A_MONTH * 3600
 
 
 class Prices(Struct, frozen=True):
-    """US dollars for a million request units on demand; `as_of` and `region` say where the figures hold."""
+    """US dollars: for a million read request units on demand, and for a provisioned read unit an hour."""
 
     as_of: str
     region: str
-    read_units_million: float
-    write_units_million: float
+    read_million: float
+    read_unit_hour: float
 
 
-LIST_PRICES = Prices(as_of="2026-08-15", region="us-east-1", read_units_million=0.125, write_units_million=0.625)
+LIST_PRICES = Prices(as_of="2026-08-15", region="us-east-1", read_million=0.125, read_unit_hour=0.00013)
 
 
-def read_cost_a_month(units_a_second: float, prices: Prices = LIST_PRICES) -> float:
-    """Return what a steady read rate costs on demand, in dollars a month."""
-    return units_a_second * SECONDS_A_MONTH / 1e6 * prices.read_units_million
+class Cost(Struct, frozen=True):
+    """Dollars a month if a rate goes on, and what they were reckoned with."""
+
+    dollars: float
+    basis: str
 
 
-def write_cost_a_month(units_a_second: float, prices: Prices = LIST_PRICES) -> float:
-    """Return what a steady write rate costs on demand, in dollars a month."""
-    return units_a_second * SECONDS_A_MONTH / 1e6 * prices.write_units_million
+def read_cost(units_a_second: float, billing_mode: str | None, prices: Prices = LIST_PRICES) -> Cost:
+    """Return what a read rate costs in a month of 730 hours; a table whose mode is not known is taken as on demand."""
+    place = f"list price of {prices.region}, {prices.as_of}"
+    if billing_mode == "PROVISIONED":
+        return Cost(units_a_second * _HOURS_A_MONTH * prices.read_unit_hour, f"provisioned, {place}")
+    mode = "on demand" if billing_mode is not None else "on demand assumed"
+    return Cost(units_a_second * _SECONDS_A_MONTH / 1e6 * prices.read_million, f"{mode}, {place}")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import msgspec
 from msgspec import Struct
 
-from analyzer.lifecycle.verdict import by_weight, verdict_of
+from analyzer.lifecycle.verdict import by_weight, fault_of
 from analyzer.model.finding import Finding, Status
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def advance(state: State, report: Report, at: Instant, close_after_ms: int) -> t
 
     A finding seen for the first time is `open`, again `ongoing`. One whose condition no longer holds stays, as it was
     last seen, until that has lasted `close_after_ms`; then it is `closed`, once, and gone. The verdict speaks of all
-    that are alive.
+    that are alive. Of a snoozed one nobody is told when it comes or goes.
     """
     alive: dict[str, Finding] = {}
     shown: list[Finding] = []
@@ -45,7 +45,7 @@ def advance(state: State, report: Report, at: Instant, close_after_ms: int) -> t
         seen = _seen(finding, before, at)
         alive[seen.id] = seen
         shown.append(seen)
-        if before is None:
+        if seen.status is Status.OPEN:
             events.append(Event(Status.OPEN, seen))
     for identity, before in state.alive.items():
         if identity in alive:
@@ -53,17 +53,20 @@ def advance(state: State, report: Report, at: Instant, close_after_ms: int) -> t
         if before.last_seen is not None and at - before.last_seen >= close_after_ms:
             closed = msgspec.structs.replace(before, status=Status.CLOSED)
             shown.append(closed)
-            events.append(Event(Status.CLOSED, closed))
+            if before.status is not Status.SNOOZED:
+                events.append(Event(Status.CLOSED, closed))
         else:
             alive[identity] = before
             shown.append(before)
     ordered = by_weight(tuple(shown))
-    living = tuple(finding for finding in ordered if finding.status is not Status.CLOSED)
-    verdict = verdict_of(living, report.gaps, report.patterns)
-    return State(alive), msgspec.structs.replace(report, findings=ordered, verdict=verdict), tuple(events)
+    fault = fault_of(finding for finding in ordered if finding.status is not Status.CLOSED)
+    changed = msgspec.structs.replace(report, findings=ordered, verdict=fault or report.verdict)
+    return State(alive), changed, tuple(events)
 
 
 def _seen(finding: Finding, before: Finding | None, at: Instant) -> Finding:
-    if before is None:
-        return msgspec.structs.replace(finding, status=Status.OPEN, first_seen=finding.first_seen or at, last_seen=at)
-    return msgspec.structs.replace(finding, status=Status.ONGOING, first_seen=before.first_seen, last_seen=at)
+    """Carry a finding on; one that was snoozed opens anew when it is snoozed no more."""
+    is_known = before is not None and before.status is not Status.SNOOZED
+    status = Status.SNOOZED if finding.status is Status.SNOOZED else Status.ONGOING if is_known else Status.OPEN
+    first = before.first_seen if before is not None else finding.first_seen or at
+    return msgspec.structs.replace(finding, status=status, first_seen=first, last_seen=at)

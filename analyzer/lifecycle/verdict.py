@@ -6,14 +6,17 @@ from typing import TYPE_CHECKING
 
 from analyzer.model.finding import Confidence, Finding, Severity, Status
 from analyzer.model.report import Verdict, VerdictState
-from analyzer.model.sight import Gap, SourceName
+from analyzer.model.sight import Gap, GapReason, Skipped
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from analyzer.model.report import PatternLine
 
-__all__ = ["by_weight", "verdict_of"]
+__all__ = ["by_weight", "fault_of", "verdict_of"]
 
-_ALIVE = frozenset({Status.OPEN, Status.ONGOING, Status.CLOSED})
+_NO_LOSS = frozenset({GapReason.NOT_ENABLED, GapReason.UNSUPPORTED})
+"""Reasons of gaps that leave whole what was asked for."""
 
 
 def by_weight(findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
@@ -26,20 +29,37 @@ def by_weight(findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
     )
 
 
-def verdict_of(findings: tuple[Finding, ...], gaps: tuple[Gap, ...], lines: tuple[PatternLine, ...]) -> Verdict:
+def fault_of(findings: Iterable[Finding]) -> Verdict | None:
+    """Return the verdict on the first finding that is high or critical and not snoozed; they come ordered by weight."""
+    for finding in findings:
+        if finding.severity.rank >= Severity.HIGH.rank and finding.status is not Status.SNOOZED:
+            return Verdict(VerdictState.FAULT, finding.summary, finding.confidence, finding.id)
+    return None
+
+
+def verdict_of(
+    findings: tuple[Finding, ...], gaps: tuple[Gap, ...], lines: tuple[PatternLine, ...], skipped: tuple[Skipped, ...]
+) -> Verdict:
     """Say whether there is a fault, that it is clean, or that it cannot be told; `findings` come ordered by weight."""
-    worst = next((f for f in findings if f.severity.rank >= Severity.HIGH.rank and f.status in _ALIVE), None)
-    if worst is not None:
-        return Verdict(VerdictState.FAULT, worst.summary, worst.confidence, worst.id)
-    blind = [gap for gap in gaps if gap.source is SourceName.REQUEST_LOG]
-    if blind:
-        text = f"cannot tell: {blind[0].detail}"
-        return Verdict(VerdictState.CANNOT_TELL, text, Confidence.CERTAIN)
+    fault = fault_of(findings)
+    if fault is not None:
+        return fault
+    blind = next((gap for gap in gaps if gap.reason not in _NO_LOSS), None)
+    if blind is not None:
+        return Verdict(VerdictState.CANNOT_TELL, f"cannot tell: {blind.detail}", Confidence.CERTAIN)
     requests = sum(line.requests for line in lines)
     if not requests:
         return Verdict(VerdictState.CANNOT_TELL, "cannot tell: no request was seen", Confidence.CERTAIN)
+    return Verdict(VerdictState.CLEAN, _clean(findings, lines, requests, skipped), Confidence.CERTAIN)
+
+
+def _clean(
+    findings: tuple[Finding, ...], lines: tuple[PatternLine, ...], requests: float, skipped: tuple[Skipped, ...]
+) -> str:
     tables = len({line.table for line in lines if line.table is not None})
     places = "1 table" if tables == 1 else f"{tables} tables"
+    calls = "1 request" if requests == 1 else f"{requests:,.0f} requests"
     lesser = f", {len(findings)} lesser findings" if len(findings) > 1 else ", 1 lesser finding" if findings else ""
-    text = f"clean: {requests:,.0f} requests to {places}, nothing high or critical{lesser}"
-    return Verdict(VerdictState.CLEAN, text, Confidence.CERTAIN)
+    unjudged = sorted({one.detector for one in skipped})
+    blind = f"; not judged everywhere: {', '.join(unjudged)}" if unjudged else ""
+    return f"clean: {calls} to {places}, nothing high or critical{lesser}{blind}"

@@ -43,7 +43,10 @@ class PatternKind(StrEnum):
 
 
 class PatternLine(Struct, frozen=True, kw_only=True):
-    """One pattern or undeclared shape of a target; numbers are estimates of all requests, bounds beside them."""
+    """One pattern or undeclared shape of a target; numbers are estimates of all requests, bounds beside them.
+
+    `p99_ms` is the upper bound of the latency bucket (a factor of 1.4 wide) that holds the 99th percentile.
+    """
 
     kind: PatternKind
     pattern: str | None = None

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from analyzer.model.batch import InsightSeries, MetricSeries, ScalingLimits
-from analyzer.model.counts import KeyLevel
+from analyzer.model.counts import KeyLevel, KeyName
 from analyzer.model.estimate import Estimate
 from analyzer.model.finding import Change, Direction, KeyShown
 from analyzer.model.instant import Instant
@@ -79,13 +78,12 @@ class KeyHeat(Struct, frozen=True, kw_only=True):
 
     `heat` = demand ÷ ceiling in the hottest slice, demand being admitted units and throttled tries × units a request;
     `admitted` the same without the tries. `series` holds the admitted units a second of each slice. `share` is the part
-    of the target's units. `subject` names the key inside the program and is never shown. `rows` are (index into
+    of the target's units. `name` is the key inside the program and is never shown. `rows` are (index into
     Traffic.rows, units), heaviest first. `observed` is the number of records that it rests on.
     """
 
-    level: KeyLevel
     direction: Direction
-    subject: str
+    name: KeyName
     key: KeyShown
     key_template: KeyShown
     units: Estimate
@@ -101,6 +99,11 @@ class KeyHeat(Struct, frozen=True, kw_only=True):
     observed: int = 0
     distinct_sorts: int | None = None
 
+    @property
+    def level(self) -> KeyLevel:
+        """How much of a key it is."""
+        return self.name.level
+
 
 class Hurt(Struct, frozen=True):
     """One caller and pattern whose calls a limit refused; `calls` are all its calls in that direction."""
@@ -114,20 +117,21 @@ class Hurt(Struct, frozen=True):
 
 
 class Throttles(Struct, frozen=True, kw_only=True):
-    """Throttled tries on one limit of this target; `reason` is DynamoDB's own word, None where the source told none.
+    """Throttled tries on one limit of this target; `reasons` are DynamoDB's own words, none where none was told.
 
     `cause` is the detectors' word (`key-range`, `provisioned`, `max-on-demand`, `account-limit`, `unknown`); `tries`,
-    `failed` (calls that ended in it) and `calls` (all of that direction, refused or not) are weighted by sampling.
+    `throttled` calls, `failed` ones (that ended in it) and `calls` (all of that direction, refused or not) are
+    estimates of all requests, kept or not.
     """
 
     direction: Direction
-    reason: str | None
+    reasons: tuple[str, ...]
     cause: str
     source: str
-    tries: float
-    throttled: float
-    failed: float
-    calls: float
+    tries: Estimate
+    throttled: Estimate
+    failed: Estimate
+    calls: Estimate
     hurt: tuple[Hurt, ...] = ()
 
 
@@ -192,9 +196,6 @@ class Traffic(Struct, frozen=True, kw_only=True):
     keys: tuple[KeyHeat, ...] = ()
     throttles: tuple[Throttles, ...] = ()
     refusals: tuple[Refused, ...] = ()
-    metrics: tuple[MetricSeries, ...] = ()
-    insights: tuple[InsightSeries, ...] = ()
-    scaling: tuple[ScalingLimits, ...] = ()
     changes: tuple[Change, ...] = ()
     sampled: bool = False
     hours: dict[str, int] = {}

@@ -16,7 +16,7 @@ from analyzer.model.estimate import ZERO, Estimate
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["estimate_count", "estimate_sum", "poisson_lower", "poisson_upper"]
+__all__ = ["estimate_count", "estimate_sum"]
 
 _Z = 1.959963984540054  # two-sided 95 %
 _TAIL = 0.025
@@ -61,20 +61,6 @@ def estimate_sum(strata: Iterable[tuple[float, float, int, float]]) -> Estimate:
     return Estimate(value, max(floor, value * math.exp(-spread)), value * math.exp(spread))
 
 
-def poisson_lower(seen: int, tail: float = _TAIL) -> float:
-    """Return the least mean under which seeing this many or more has probability `tail`."""
-    from scipy.special import gammaincinv  # noqa: PLC0415 -- scipy costs a quarter second: only where it is used
-
-    return float(gammaincinv(seen, tail)) if seen > 0 else 0.0
-
-
-def poisson_upper(seen: int, tail: float = _TAIL) -> float:
-    """Return the greatest mean under which seeing this few or less has probability `tail`."""
-    from scipy.special import gammaincinv  # noqa: PLC0415
-
-    return float(gammaincinv(seen + 1, 1 - tail))
-
-
 @lru_cache(maxsize=65_536)
 def _unseen_bounds(seen: int, rate: float) -> tuple[float, float]:
     """Return the 2.5 % and 97.5 % points of the number of unseen requests."""
@@ -93,7 +79,7 @@ def _cornish_fisher(shape: float, rate: float, z: float) -> float:
 
 def _quantile(shape: float, rate: float, probability: float) -> float:
     """Return the least whole number k at which the negative binomial's distribution function reaches a probability."""
-    from scipy.special import betainc  # noqa: PLC0415
+    from scipy.special import betainc  # noqa: PLC0415 -- scipy costs a quarter second: only where it is used
 
     low, high = -1, 1
     while betainc(shape, high + 1, rate) < probability:

@@ -52,12 +52,11 @@ def _heat(key: HeavyKey, heavy: HeavyKeys, counts: Counts, places: RowIndex, all
         for start, low, high in key.series
     )
     admitted = _hottest(series) / ceiling
-    demand = 1 + key.tries / key.sampled if key.sampled else 1.0
+    demand = 1 + key.tries / key.requests if key.requests else 1.0
     shown, template = _shown(key, heavy)
     return KeyHeat(
-        level=key.name.level,
         direction=heavy.direction,
-        subject=f"{key.name.level}:{key.name.partition}:{key.name.sort or ''}",
+        name=key.name,
         key=shown,
         key_template=template,
         units=units,

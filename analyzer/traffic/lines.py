@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from analyzer.model.counts import LATENCY_BOUNDS_MS
 from analyzer.model.finding import Direction
 from analyzer.model.report import Coverage, KeyLine, PatternKind, PatternLine
-from analyzer.model.traffic import Latency, PatternTraffic
+from analyzer.statistics.log_histogram import quantile
 from analyzer.traffic.heat import ceiling_of
 from analyzer.traffic.measure import add, direction_units, total_units
-from analyzer.traffic.rows import quantile_ms
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from analyzer.model.target import Target
-    from analyzer.model.traffic import Traffic
+    from analyzer.model.traffic import PatternTraffic, Traffic
 
 __all__ = ["MOST_LINES", "coverage_lines", "key_lines", "pattern_lines"]
 
@@ -59,16 +59,17 @@ def _line(target: Target, rows: list[PatternTraffic]) -> PatternLine:
         requests_high=requests.high,
         units=sum(total_units(row) for row in rows) if known else None,
         waste_units=sum(row.wasted_units.value for row in rows) if known else None,
-        p99_ms=quantile_ms(_united(rows), 0.99, LATENCY_BOUNDS_MS),
+        p99_ms=_p99_ms(rows),
         errors=sum(row.failed.value for row in rows),
         throttled=sum(row.throttled.value for row in rows),
     )
 
 
-def _united(rows: list[PatternTraffic]) -> Latency:
-    parts = [row.latency for row in rows if row.latency.calls]
-    buckets = tuple(map(sum, zip(*(part.buckets for part in parts), strict=True)))
-    return Latency(buckets, sum(part.sum_ms for part in parts), sum(part.calls for part in parts))
+def _p99_ms(rows: list[PatternTraffic]) -> float | None:
+    """Return the upper bound of the bucket that holds the 99th percentile; None where nobody knows one."""
+    buckets = [row.latency.buckets for row in rows if row.latency.calls]
+    found = quantile(tuple(map(sum, zip(*buckets, strict=True))), LATENCY_BOUNDS_MS, 0.99)
+    return None if found is None or math.isinf(found[1]) else found[1]
 
 
 def _other(lines: list[PatternLine]) -> tuple[PatternLine, ...]:
@@ -93,7 +94,7 @@ def key_lines(traffic: Iterable[Traffic]) -> tuple[KeyLine, ...]:
     """Return the hottest keys of all targets, the hottest first; at equal heat the more specific one."""
     ranked = sorted(
         ((one, key) for one in traffic for key in one.keys if key.units.value),
-        key=lambda pair: (-pair[1].heat.value, -pair[1].level, pair[0].target.order(), pair[1].subject),
+        key=lambda pair: (-pair[1].heat.value, -pair[1].level, pair[0].target.order(), pair[1].name),
     )
     return tuple(
         KeyLine(

@@ -12,7 +12,16 @@ if TYPE_CHECKING:
 
     from analyzer.model.traffic import PatternTraffic, Traffic
 
-__all__ = ["add", "busiest_caller", "direction_units", "evidence_of", "row_units", "total_units", "victims_of"]
+__all__ = [
+    "add",
+    "busiest_caller",
+    "direction_units",
+    "evidence_of",
+    "evidence_where",
+    "row_units",
+    "total_units",
+    "victims_of",
+]
 
 
 def add(estimates: Iterable[Estimate]) -> Estimate:
@@ -71,3 +80,8 @@ def evidence_of(**estimates: Estimate) -> dict[str, float | str | None]:
             evidence[f"{name}_low"] = round(estimate.low, 3)
             evidence[f"{name}_high"] = round(estimate.high, 3)
     return evidence
+
+
+def evidence_where(known: bool, **estimates: Estimate) -> dict[str, float | str | None]:  # noqa: FBT001 -- read as a word
+    """Write estimates as evidence where they are known, and as unknown where they are not."""
+    return evidence_of(**estimates) if known else dict.fromkeys(estimates)

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import math
-from bisect import bisect_left
-from itertools import accumulate
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -132,11 +129,3 @@ def _latency(counts: Counts, numbers: list[int], sums: _Sums) -> Latency:
         return _NO_LATENCY
     buckets = counts.latency[numbers].sum(axis=0)
     return Latency(tuple(buckets.tolist()), sums.total(Count.LATENCY_US) / 1000, calls)
-
-
-def quantile_ms(latency: Latency, share: float, bounds: tuple[float, ...]) -> float | None:
-    """Return the upper bound of the bucket that holds a quantile; None where no call told its latency."""
-    if not latency.calls:
-        return None
-    bucket = bisect_left(list(accumulate(latency.buckets)), math.ceil(share * latency.calls))
-    return bounds[min(bucket, len(bounds) - 1)]

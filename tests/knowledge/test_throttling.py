@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from analyzer.knowledge.prices import read_cost_a_month, write_cost_a_month
+from analyzer.knowledge.prices import read_cost
 from analyzer.knowledge.throttling import Limit, is_throttle, limit_of, target_of_arn
 from analyzer.model.finding import Direction
 from analyzer.model.target import Target
@@ -55,6 +55,14 @@ def test_an_arn_names_a_target(arn: str, target: Target | None) -> None:
     assert target_of_arn(arn) == target
 
 
-def test_a_steady_unit_a_second_costs_its_list_price_a_month() -> None:
-    assert read_cost_a_month(1) == pytest.approx(0.3285)
-    assert write_cost_a_month(1) == pytest.approx(1.6425)
+@pytest.mark.parametrize(
+    ("mode", "dollars", "basis"),
+    [
+        ("PAY_PER_REQUEST", 0.3285, "on demand, list price of us-east-1, 2026-08-15"),
+        (None, 0.3285, "on demand assumed, list price of us-east-1, 2026-08-15"),
+        ("PROVISIONED", 0.0949, "provisioned, list price of us-east-1, 2026-08-15"),
+    ],
+)
+def test_a_steady_unit_a_second_costs_its_list_price_a_month(mode: str | None, dollars: float, basis: str) -> None:
+    cost = read_cost(1, mode)
+    assert (cost.dollars, cost.basis) == (pytest.approx(dollars), basis)

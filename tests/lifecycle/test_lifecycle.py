@@ -5,14 +5,16 @@ from typing import Any
 import msgspec
 import pytest
 
+from analyzer.contract.model import Allowance, Contract, PatternDeclaration, TableDeclaration
 from analyzer.lifecycle.advance import State, advance
+from analyzer.lifecycle.allow import accept
 from analyzer.lifecycle.causes import fold
 from analyzer.lifecycle.identity import identify
 from analyzer.lifecycle.unite import unite
 from analyzer.lifecycle.verdict import by_weight, verdict_of
 from analyzer.model.finding import Confidence, Direction, Finding, Severity, Status
 from analyzer.model.report import PatternKind, PatternLine, Report, Verdict, VerdictState
-from analyzer.model.sight import Gap, GapReason, SourceName
+from analyzer.model.sight import Gap, GapReason, Skipped, SkipReason, SourceName
 from analyzer.model.window import Window
 
 CLEAN = Verdict(VerdictState.CLEAN, "clean", Confidence.CERTAIN)
@@ -133,8 +135,62 @@ def test_the_verdict_speaks_of_what_is_alive() -> None:
     assert shown.verdict.state is VerdictState.FAULT
     state, shown, _ = advance(state, report(), 1200, 500)
     assert shown.verdict.state is VerdictState.FAULT
-    _, shown, _ = advance(state, msgspec.structs.replace(report(), patterns=(line(),)), 1500, 500)
+    _, shown, _ = advance(state, report(), 1500, 500)
     assert (shown.verdict.state, len(shown.findings)) == (VerdictState.CLEAN, 1)
+
+
+def snoozed(one: Finding) -> Finding:
+    return msgspec.structs.replace(one, status=Status.SNOOZED)
+
+
+def test_a_snoozed_finding_comes_and_goes_without_a_word() -> None:
+    state, shown, events = advance(State(), report(snoozed(finding())), 1000, 500)
+    assert (shown.findings[0].status, shown.verdict.state, events) == (Status.SNOOZED, VerdictState.CLEAN, ())
+    assert advance(state, report(), 2000, 500)[2] == ()
+
+
+def test_a_finding_opens_when_it_is_snoozed_no_more() -> None:
+    state, _, _ = advance(State(), report(snoozed(finding())), 1000, 500)
+    _, shown, events = advance(state, report(finding()), 2000, 500)
+    assert [event.status for event in events] == [Status.OPEN]
+    assert shown.findings[0].first_seen == 1000
+
+
+# allow
+
+ALLOWING = Contract(
+    tables=(
+        TableDeclaration(
+            name="cases",
+            patterns=(
+                PatternDeclaration(
+                    id="load-case",
+                    operations=("GetItem",),
+                    allow=(Allowance("hot-key", "2026-12-31", "sharding ships in January"),),
+                ),
+            ),
+        ),
+    )
+)
+NOON_OF_THE_LAST_DAY = 1_798_718_400_000
+
+
+def test_a_finding_that_its_pattern_allows_is_snoozed_with_the_reason() -> None:
+    (one,) = accept((finding(pattern="load-case"),), ALLOWING, NOON_OF_THE_LAST_DAY)
+    assert (one.status, one.because) == (Status.SNOOZED, "accepted until 2026-12-31: sharding ships in January")
+
+
+@pytest.mark.parametrize(
+    ("other", "at"),
+    [
+        (finding(pattern="load-case"), NOON_OF_THE_LAST_DAY + 86_400_000),
+        (finding("throttling", pattern="load-case"), NOON_OF_THE_LAST_DAY),
+        (finding(pattern="unknown"), NOON_OF_THE_LAST_DAY),
+        (finding(), NOON_OF_THE_LAST_DAY),
+    ],
+)
+def test_another_day_detector_or_pattern_is_not_allowed(other: Finding, at: int) -> None:
+    assert accept((other,), ALLOWING, at) == (other,)
 
 
 # unite
@@ -182,28 +238,34 @@ def test_causes_come_before_what_they_explain() -> None:
 
 def test_a_high_finding_is_a_fault() -> None:
     one = finding()
-    verdict = verdict_of((one,), (), (line(),))
+    verdict = verdict_of((one,), (), (line(),), ())
     assert (verdict.state, verdict.text, verdict.finding) == (VerdictState.FAULT, "hot-key", one.id)
 
 
 def test_a_snoozed_finding_is_no_fault() -> None:
     snoozed = msgspec.structs.replace(finding(), status=Status.SNOOZED)
-    assert verdict_of((snoozed,), (), (line(),)).state is VerdictState.CLEAN
+    assert verdict_of((snoozed,), (), (line(),), ()).state is VerdictState.CLEAN
 
 
-def test_a_hole_in_the_request_log_cannot_be_called_clean() -> None:
-    gap = Gap(SourceName.REQUEST_LOG, GapReason.MALFORMED, "half of the lines are broken")
-    verdict = verdict_of((), (gap,), (line(),))
-    assert (verdict.state, verdict.text) == (VerdictState.CANNOT_TELL, "cannot tell: half of the lines are broken")
+def test_a_hole_in_what_was_asked_for_cannot_be_called_clean() -> None:
+    gap = Gap(SourceName.CLOUDWATCH_METRICS, GapReason.DENIED, "GetMetricData")
+    verdict = verdict_of((), (gap,), (line(),), ())
+    assert (verdict.state, verdict.text) == (VerdictState.CANNOT_TELL, "cannot tell: GetMetricData")
 
 
-def test_a_gap_elsewhere_does_not_hide_what_the_log_shows() -> None:
-    gap = Gap(SourceName.CHANGES, GapReason.DENIED, "LookupEvents")
-    assert verdict_of((), (gap,), (line(),)).state is VerdictState.CLEAN
+@pytest.mark.parametrize("reason", [GapReason.NOT_ENABLED, GapReason.UNSUPPORTED])
+def test_what_nobody_switched_on_hides_nothing_that_was_asked_for(reason: GapReason) -> None:
+    gap = Gap(SourceName.CONTRIBUTOR_INSIGHTS, reason, "PKC")
+    assert verdict_of((), (gap,), (line(),), ()).state is VerdictState.CLEAN
 
 
 def test_without_a_request_nothing_can_be_told() -> None:
-    assert verdict_of((), (), ()).state is VerdictState.CANNOT_TELL
+    assert verdict_of((), (), (), ()).state is VerdictState.CANNOT_TELL
+
+
+def test_clean_says_what_was_not_judged() -> None:
+    skipped = (Skipped("undeclared-pattern", "cases", None, SkipReason.MISSING_SIGHT, ("CONTRACT",)),)
+    assert verdict_of((), (), (line(),), skipped).text.endswith("; not judged everywhere: undeclared-pattern")
 
 
 @pytest.mark.parametrize(
@@ -218,9 +280,9 @@ def test_without_a_request_nothing_can_be_told() -> None:
         (
             (finding(severity=Severity.LOW), finding(severity=Severity.LOW, subject="x")),
             (line(1),),
-            "clean: 1 requests to 1 table, nothing high or critical, 2 lesser findings",
+            "clean: 1 request to 1 table, nothing high or critical, 2 lesser findings",
         ),
     ],
 )
 def test_clean_says_how_much_was_seen(findings: tuple[Finding, ...], lines: tuple[PatternLine, ...], text: str) -> None:
-    assert verdict_of(findings, (), lines).text == text
+    assert verdict_of(findings, (), lines, ()).text == text

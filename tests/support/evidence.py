@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from analyzer.model.counts import KeyLevel
+from analyzer.model.counts import KeyLevel, KeyName
 from analyzer.model.estimate import Estimate
 from analyzer.model.finding import Direction
 from analyzer.model.instant import SLICE_MS
@@ -94,9 +94,8 @@ def key(
     fields = _over({"heat": exactly(hottest), "admitted": exactly(hottest), "share": exactly(0.1)}, fields)
     fields = _over({"tries": 0, "tries_share": 0.0, "rows": ((0, total),), "observed": 5000}, fields)
     return KeyHeat(
-        level=level,
         direction=direction,
-        subject=f"{level:d}:{values[0]}:{values[1] if len(values) > 1 else ''}",
+        name=KeyName(level, values[0], values[1] if len(values) > 1 else None),
         key=dict(zip(("PK", "SK"), values, strict=False)),
         key_template=dict(zip(("PK", "SK"), ("CASE#<id>", "META"), strict=False)) if "tenant" not in values else {},
         units=exactly(total),
@@ -107,11 +106,11 @@ def key(
 
 def limit(cause: str = "key-range", direction: Direction = Direction.READ, **fields: Any) -> Throttles:
     """A limit that refused 100 tries of 50 calls out of 1,000, none of which failed in the end."""
-    fields = _over({"reason": "TableReadKeyRangeThroughputExceeded", "source": "request-log"}, fields)
     fields = _over({"tries": 100.0, "throttled": 50.0, "failed": 0.0, "calls": 1000.0}, fields)
-    fields.setdefault(
-        "hurt", (Hurt("api", "load-case", "GetItem", fields["tries"], fields["failed"], fields["calls"]),)
-    )
+    hurt = (Hurt("api", "load-case", "GetItem", fields["tries"], fields["failed"], fields["calls"]),)
+    fields = _over({"reasons": ("TableReadKeyRangeThroughputExceeded",), "source": "request-log", "hurt": hurt}, fields)
+    for name in ("tries", "throttled", "failed", "calls"):
+        fields[name] = exactly(fields[name])
     return Throttles(direction=direction, cause=cause, **fields)
 
 

@@ -24,7 +24,7 @@ def heavy(*keys: HeavyKey, total: int = 120_000, **fields: Any) -> HeavyKeys:
 
 
 def key(level: KeyLevel = KeyLevel.PARTITION, **fields: Any) -> HeavyKey:
-    fields = {"low": 60_000, "high": 60_000, "series": ((0, 60_000, 60_000),), "sampled": 100} | fields
+    fields = {"low": 60_000, "high": 60_000, "series": ((0, 60_000, 60_000),), "sampled": 100, "requests": 100} | fields
     fields = {"by_cell": ((0, 60_000),), "templates": ("CASE#<id>", "META")} | fields
     return HeavyKey(KeyName(level, "CASE#7", "META" if level is KeyLevel.ITEM else None), **fields)
 
@@ -46,8 +46,13 @@ def test_demand_counts_the_tries_that_were_refused() -> None:
     assert (heat.admitted.value, heat.heat.value, heat.tries_share) == (1.0, 1.5, 1.0)
 
 
+def test_tries_of_a_sample_are_weighed_by_the_requests_that_it_stands_for() -> None:
+    heat = only(key(tries=500, sampled=100, requests=1000), SAMPLED)
+    assert heat.heat.value == 1.5 * heat.admitted.value
+
+
 def test_tries_without_a_served_request_cannot_be_weighed() -> None:
-    heat = only(key(tries=50, sampled=0))
+    heat = only(key(tries=50, requests=0))
     assert heat.heat.value == heat.admitted.value
 
 

@@ -13,13 +13,23 @@ from analyzer.contract.model import (
     TableDeclaration,
 )
 from analyzer.model.batch import Batch, TableSnapshot
-from analyzer.model.counts import Cell, Count, HeavyKey, HeavyKeys, KeyLevel, KeyName, Refusal, ThrottleCount
+from analyzer.model.counts import (
+    LATENCY_BOUNDS_MS,
+    Cell,
+    Count,
+    HeavyKey,
+    HeavyKeys,
+    KeyLevel,
+    KeyName,
+    Refusal,
+    ThrottleCount,
+)
 from analyzer.model.finding import Change, Direction
 from analyzer.model.history import EMPTY, History
 from analyzer.model.observations import Observations
 from analyzer.model.sight import Sight, SourceName
 from analyzer.model.target import Target
-from analyzer.model.traffic import Capacity, Declared, Hurt, Traffic
+from analyzer.model.traffic import Capacity, Declared, Hurt, Latency, Traffic
 from analyzer.model.window import Window
 from analyzer.traffic.join import join
 from analyzer.traffic.lines import MOST_LINES, coverage_lines, key_lines, pattern_lines
@@ -179,14 +189,8 @@ def test_a_throttle_stands_at_the_resource_whose_limit_it_was_and_names_the_hurt
     row_of = {Count.REQUESTS: 100, Count.THROTTLED: 20}
     found = seen(counts((cell(PUT), row_of), throttles=(throttle,)))
     (one,) = found["cases/GSI2"].throttles
-    assert (one.cause, one.direction, one.tries, one.throttled, one.failed, one.calls) == (
-        "key-range",
-        WRITE,
-        30,
-        20,
-        2,
-        100,
-    )
+    assert (one.cause, one.direction) == ("key-range", WRITE)
+    assert [e.value for e in (one.tries, one.throttled, one.failed, one.calls)] == [30, 20, 2, 100]
     assert one.hurt == (Hurt("api", "load-case", "PutItem", 30, 2, 100),)
     assert found["cases"].throttles == ()
 
@@ -194,7 +198,7 @@ def test_a_throttle_stands_at_the_resource_whose_limit_it_was_and_names_the_hurt
 def test_a_throttle_whose_resource_was_not_told_is_the_requests_own() -> None:
     throttle = ThrottleCount(0, "", None, READ, 3, 0)
     (one,) = seen(counts((cell(rate=0.5), {Count.REQUESTS: 10}), throttles=(throttle,)))["cases"].throttles
-    assert (one.cause, one.reason, one.tries) == ("unknown", None, 6)
+    assert (one.cause, one.reasons, one.tries.value) == ("unknown", (), 6)
 
 
 REFUSED = "IndexWriteKeyRangeThroughputExceeded"
@@ -204,7 +208,7 @@ def test_an_absorbed_try_on_an_index_limit_is_that_of_the_index_which_other_refu
     named = ThrottleCount(0, REFUSED, GSI2, WRITE, 3, 1)
     absorbed = ThrottleCount(0, REFUSED, None, WRITE, 9, 0)
     found = seen(counts((cell(PUT), {Count.REQUESTS: 10}), throttles=(named, absorbed)))
-    assert [one.tries for one in found["cases/GSI2"].throttles] == [12]
+    assert [one.tries.value for one in found["cases/GSI2"].throttles] == [12]
     assert found["cases"].throttles == ()
 
 
@@ -218,7 +222,15 @@ def test_where_the_index_cannot_be_told_the_table_is_not_blamed_for_its_limit() 
     (one,) = seen(counts((cell(PUT), {Count.REQUESTS: 1}), throttles=(ThrottleCount(0, REFUSED, None, WRITE, 9, 0),)))[
         "cases"
     ].throttles
-    assert (one.cause, one.reason) == ("unknown", REFUSED)
+    assert (one.cause, one.reasons) == ("unknown", (REFUSED,))
+
+
+def test_reasons_of_one_cause_are_one_limit() -> None:
+    words = ("SomethingNew", "SomethingElse")
+    throttles = tuple(ThrottleCount(0, word, None, READ, 5, 0) for word in words)
+    row_of = {Count.REQUESTS: 10, Count.THROTTLED: 4}
+    (one,) = seen(counts((cell(), row_of), throttles=throttles))["cases"].throttles
+    assert (one.reasons, one.tries.value, one.throttled.value) == (("SomethingElse", "SomethingNew"), 10, 4)
 
 
 def test_an_absorbed_try_of_an_index_read_is_that_of_the_index_it_read() -> None:
@@ -307,6 +319,16 @@ def test_callers_of_one_pattern_are_one_line_and_shapes_of_no_pattern_stand_apar
     ]
     assert (lines[1].callers, lines[1].errors, lines[1].throttled) == ((None, "api"), 1, 2)
     assert (lines[0].fingerprint, lines[0].waste_units, lines[0].p99_ms) == ("scan", 4, None)
+
+
+def test_p99_is_the_bound_of_its_bucket_and_unknown_above_the_last() -> None:
+    def p99(*buckets: tuple[int, ...]) -> float | None:
+        rows = tuple(row(caller=str(n), latency=Latency(b, 1.0, sum(b))) for n, b in enumerate(buckets))
+        return pattern_lines([traffic(rows=rows)])[0].p99_ms
+
+    empty = (0,) * (len(LATENCY_BOUNDS_MS) - 1)
+    assert p99((2, 0, *empty), (0, 1, *empty)) == LATENCY_BOUNDS_MS[1]
+    assert p99((*empty, 0, 1)) is None
 
 
 def test_units_that_nobody_told_are_unknown() -> None:

@@ -2,17 +2,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import pytest
-
-from analyzer.model.counts import LATENCY_BOUNDS_MS, Cell, Count
+from analyzer.model.counts import Cell, Count
 from analyzer.model.estimate import Estimate
-from analyzer.model.traffic import Latency, PatternTraffic
-from analyzer.traffic.rows import quantile_ms, rows_of
+from analyzer.traffic.rows import rows_of
 from tests.support.counting import Row, cell, counts
 from tests.support.evidence import CASES, DECLARED, GSI2, shape
 
 if TYPE_CHECKING:
     from analyzer.model.shape import Attribution
+    from analyzer.model.traffic import PatternTraffic
 
 
 def attribute(_: Cell) -> Attribution:
@@ -92,17 +90,3 @@ def test_latencies_of_all_sample_rates_are_added() -> None:
     evidence = counts((cell(), one), (cell(rate=0.5), one), latency_buckets={0: {1: 2}, 1: {3: 2}})
     latency = rows_of(evidence, attribute, itself)[0][CASES][0].latency
     assert (latency.calls, latency.sum_ms, latency.buckets[:4]) == (4, 6.0, (0, 2, 0, 2))
-
-
-@pytest.mark.parametrize(("share", "bucket"), [(0.5, 1), (0.99, 3), (1.0, 3)])
-def test_a_quantile_is_the_bound_of_its_bucket(share: float, bucket: int) -> None:
-    assert quantile_ms(Latency((0, 2, 0, 2), 6.0, 4), share, LATENCY_BOUNDS_MS) == LATENCY_BOUNDS_MS[bucket]
-
-
-def test_no_latency_has_no_quantile() -> None:
-    assert quantile_ms(Latency((), 0.0, 0), 0.99, LATENCY_BOUNDS_MS) is None
-
-
-def test_what_lies_above_the_last_bound_is_told_as_that_bound() -> None:
-    above = (0,) * len(LATENCY_BOUNDS_MS) + (1,)
-    assert quantile_ms(Latency(above, 1e9, 1), 0.99, LATENCY_BOUNDS_MS) == LATENCY_BOUNDS_MS[-1]

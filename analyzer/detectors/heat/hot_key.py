@@ -17,18 +17,20 @@ from analyzer.model.counts import KeyLevel
 from analyzer.model.estimate import Estimate
 from analyzer.model.finding import Advice, Confidence, Direction, Finding, Risk, SelfHeals, Severity
 from analyzer.model.instant import SLICE_MS
-from analyzer.model.sight import Sight, Skipped
+from analyzer.model.sight import Sight, Skipped, SkipReason
 from analyzer.traffic.heat import ceiling_of
 from analyzer.traffic.measure import direction_units, evidence_of, victims_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
+    from analyzer.model.counts import KeyName
     from analyzer.model.traffic import KeyHeat, PatternTraffic, Traffic
 
 __all__ = ["HotKey"]
 
 _SLICE_SECONDS = SLICE_MS // 1000
+_CONCENTRATED = "refused requests concentrate on it"
 
 
 class _Judged(NamedTuple):
@@ -55,6 +57,7 @@ class HotKey(Struct, frozen=True):
     skew_share: float = 0.25
     skew_heat: float = 0.1
     least_observed: int = 1000
+    carries_share: float = 0.8
 
     name: ClassVar[str] = "hot-key"
     needs: ClassVar[tuple[frozenset[Sight], ...]] = (frozenset({Sight.REQUEST_KEYS, Sight.REQUEST_UNITS}),)
@@ -65,36 +68,60 @@ class HotKey(Struct, frozen=True):
         for direction in Direction:
             keys = [key for key in traffic.keys if key.direction is direction]
             judged = [one for key in keys if (one := self._judge(key, traffic)) is not None]
-            for one in _most_specific(judged, keys):
-                yield self._finding(one, traffic)
+            for one in judged:
+                if not any(self._carries(finer, one.key) for finer in keys):
+                    yield self._finding(one, traffic)
+        if not self._is_enough(traffic):
+            target = traffic.target
+            needs = (f"{self.least_observed} records in the window, to tell skew from chance",)
+            yield Skipped(self.name, target.table, target.index, SkipReason.TOO_LITTLE, needs)
+
+    def _carries(self, finer: KeyHeat, key: KeyHeat) -> bool:
+        """Whether a finer key is part of another and takes most of its units, or of its refused tries."""
+        if finer.level <= key.level or not _is_part_of(finer.name, key.name):
+            return False
+        is_refused = 0 < self.carries_share * key.tries <= finer.tries
+        return is_refused or finer.units.value >= self.carries_share * key.units.value
+
+    def _is_enough(self, traffic: Traffic) -> bool:
+        return sum(row.observed for row in traffic.rows) >= self.least_observed
 
     def _judge(self, key: KeyHeat, traffic: Traffic) -> _Judged | None:
         harmed = self._throttled(key, traffic)
         if harmed is not None:
-            failed = any(t.failed > 0 for t in traffic.throttles if t.direction is key.direction)
+            failed = any(t.failed.value > 0 for t in traffic.throttles if t.direction is key.direction)
             return _Judged(key, Severity.CRITICAL if failed else Severity.HIGH, harmed)
         if key.level is not KeyLevel.PREFIX and (key.admitted.low >= self.bursty or key.seconds_over):
-            ceiling = ceiling_of(key.direction)
-            if _longest(key, lambda low: low >= self.at_ceiling * ceiling) >= self.sustained_seconds:
-                return _Judged(key, Severity.HIGH, f"at its ceiling for {self.sustained_seconds} s or more")
-            if _longest(key, lambda low: low >= self.warm * ceiling) >= self.warm_seconds:
-                return _Judged(key, Severity.MEDIUM, f"over {percent(self.warm)} of its ceiling for minutes")
-            if self._bursts(key, ceiling):
-                return _Judged(key, Severity.MEDIUM, "single seconds reach its ceiling")
+            warm = self._warm(key, ceiling_of(key.direction))
+            if warm is not None:
+                return warm
         if self._skewed(key, traffic):
             return _Judged(key, Severity.LOW, "far from any limit today")
+        return None
+
+    def _warm(self, key: KeyHeat, ceiling: int) -> _Judged | None:
+        """Judge a key by its own units, whether or not any try was refused."""
+        if _longest(key, lambda low: low >= self.at_ceiling * ceiling) >= self.sustained_seconds:
+            return _Judged(key, Severity.HIGH, f"at its ceiling for {self.sustained_seconds} s or more")
+        demand = key.heat.value / key.admitted.value if key.admitted.value else 1.0
+        if demand > 1 and _longest(key, lambda low: low * demand >= ceiling) >= self.sustained_seconds:
+            return _Judged(key, Severity.HIGH, f"asked for its ceiling for {self.sustained_seconds} s or more")
+        if _longest(key, lambda low: low >= self.warm * ceiling) >= self.warm_seconds:
+            return _Judged(key, Severity.MEDIUM, f"over {percent(self.warm)} of its ceiling for minutes")
+        if self._bursts(key, ceiling):
+            return _Judged(key, Severity.MEDIUM, "single seconds reach its ceiling")
         return None
 
     def _throttled(self, key: KeyHeat, traffic: Traffic) -> str | None:
         """Say why refused tries convict this key; None where they do not."""
         if key.tries < self.least_tries:
             return None
-        by_key_range = any(t.cause == "key-range" for t in traffic.throttles if t.direction is key.direction)
-        if by_key_range and key.tries_share >= self.tries_share:
-            return "DynamoDB refused its requests for the key range"
-        if key.heat.low >= self.warm and key.tries_share >= self.tries_share:
-            return "refused requests concentrate on it"
-        if key.heat.low >= self.warm and key.tries_share >= self.concentration * key.share.value:
+        causes = {t.cause for t in traffic.throttles if t.direction is key.direction}
+        if not causes & {"key-range", "unknown"} and key.heat.low < self.warm:
+            return None
+        if key.tries_share >= self.tries_share:
+            return "DynamoDB refused its requests for the key range" if "key-range" in causes else _CONCENTRATED
+        if key.tries_share >= self.concentration * key.share.value:
             return "it is refused more often than it is served"
         return None
 
@@ -106,7 +133,7 @@ class HotKey(Struct, frozen=True):
         return key.peak_second >= self.burst_factor * key.admitted.value * ceiling
 
     def _skewed(self, key: KeyHeat, traffic: Traffic) -> bool:
-        if key.level is KeyLevel.PREFIX or sum(row.observed for row in traffic.rows) < self.least_observed:
+        if key.level is KeyLevel.PREFIX or not self._is_enough(traffic):
             return False
         return key.share.low >= self.skew_share and key.heat.high < self.skew_heat
 
@@ -122,7 +149,7 @@ class HotKey(Struct, frozen=True):
             one.severity,
             _summary(one, traffic, first),
             confidence=Confidence.CERTAIN if not traffic.sampled else Confidence.LIKELY,
-            subject=f"{key.direction}:{key.subject}",
+            subject=_subject(key),
             key=key.key,
             key_template=key.key_template,
             pattern=first.attribution.pattern if first else None,
@@ -137,6 +164,10 @@ class HotKey(Struct, frozen=True):
         )
 
 
+def _subject(key: KeyHeat) -> str:
+    return "\x1f".join((key.direction, key.level.name, key.name.partition, key.name.sort or ""))
+
+
 def _longest(key: KeyHeat, holds: Callable[[float], bool]) -> int:
     """Return the length in seconds of the longest run of slices whose certain units a second satisfy a condition."""
     longest = run = 0
@@ -149,22 +180,11 @@ def _longest(key: KeyHeat, holds: Callable[[float], bool]) -> int:
     return longest * _SLICE_SECONDS
 
 
-def _most_specific(judged: list[_Judged], keys: list[KeyHeat]) -> Iterator[_Judged]:
-    """Keep of a prefix, its partition key and its item the most specific that carries the heat."""
-    for one in judged:
-        if not any(_carries(finer, one.key) for finer in keys if finer.level > one.key.level):
-            yield one
-
-
-def _carries(finer: KeyHeat, key: KeyHeat) -> bool:
-    """Whether a finer key is part of another and takes most of its units or of its refused tries."""
-    if key.level is KeyLevel.PREFIX:
-        prefix = key.subject.split(":", 1)[1].rstrip(":")
-        inside = finer.subject.split(":", 1)[1].startswith(prefix)
-    else:
-        inside = finer.subject.split(":", 1)[1].startswith(key.subject.split(":", 1)[1])
-    most = 0.8
-    return inside and (finer.units.value >= most * key.units.value or (0 < most * key.tries <= finer.tries))
+def _is_part_of(finer: KeyName, name: KeyName) -> bool:
+    """Whether a finer key lies under another."""
+    if name.level is KeyLevel.PREFIX:
+        return finer.partition.startswith(name.partition)
+    return finer.partition == name.partition
 
 
 def _shape(key: KeyHeat, rows: list[PatternTraffic]) -> str:

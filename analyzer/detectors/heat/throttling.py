@@ -8,9 +8,10 @@ from msgspec import Struct
 
 from analyzer.detectors.advice import advise
 from analyzer.detectors.verdict import finding
-from analyzer.detectors.words import number, percent, who
+from analyzer.detectors.words import between, percent, who
 from analyzer.model.finding import Advice, Confidence, Direction, Finding, Risk, Severity, Victim
 from analyzer.model.sight import Sight, Skipped
+from analyzer.traffic.measure import evidence_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -47,16 +48,16 @@ class Throttling(Struct, frozen=True):
     def _severity(self, throttles: Throttles, share: float) -> Severity:
         if any(one.failed >= self.critical_caller_share * one.calls for one in throttles.hurt if one.failed):
             return Severity.CRITICAL
-        if share >= self.high_share or throttles.failed:
+        if share >= self.high_share or throttles.failed.value:
             return Severity.HIGH
         return Severity.MEDIUM if share >= self.medium_share else Severity.LOW
 
     def _finding(self, throttles: Throttles, traffic: Traffic) -> Finding:
-        share = throttles.throttled / throttles.calls if throttles.calls else 0.0
+        share = throttles.throttled.value / max(throttles.calls.value, 1.0)
         most = throttles.hurt[0] if throttles.hurt else None
         words = (
             f"{percent(share)} of {throttles.direction} requests to {traffic.target} were throttled"
-            f" ({number(throttles.tries)} tries, {number(throttles.failed)} calls failed) by"
+            f" ({between(throttles.tries)} tries, {between(throttles.failed)} calls failed) by"
             f" {_LIMITS[throttles.cause]}, mostly those of {who(most.caller if most else None)}"
         )
         return finding(
@@ -73,10 +74,8 @@ class Throttling(Struct, frozen=True):
             direction=throttles.direction,
             evidence={
                 "throttled_share": round(share, 5),
-                "throttled_tries": round(throttles.tries, 1),
-                "failed_calls": round(throttles.failed, 1),
-                "calls": round(throttles.calls, 1),
-                "reason": throttles.reason,
+                **evidence_of(throttled_tries=throttles.tries, failed_calls=throttles.failed, calls=throttles.calls),
+                "reason": ", ".join(throttles.reasons) or None,
             },
             advice=tuple(_advice(throttles, traffic)),
         )

@@ -11,9 +11,10 @@ from msgspec import Struct
 
 from analyzer.detectors.advice import advise
 from analyzer.detectors.verdict import finding
-from analyzer.detectors.words import number, percent, who
+from analyzer.detectors.words import between, percent, who
 from analyzer.model.finding import Advice, Direction, Finding, Risk, Severity, Victim
 from analyzer.model.sight import Sight, Skipped
+from analyzer.traffic.measure import evidence_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -43,11 +44,12 @@ class GsiBackPressure(Struct, frozen=True):
     def _finding(self, throttles: Throttles, traffic: Traffic) -> Finding:
         target = traffic.target
         fails = any(one.failed >= self.critical_caller_share * one.calls for one in throttles.hurt if one.failed)
-        share = throttles.throttled / throttles.calls if throttles.calls else 0.0
+        share = throttles.throttled.value / max(throttles.calls.value, 1.0)
         callers = list(dict.fromkeys(who(one.caller) for one in throttles.hurt))
         words = (
             f"writes to {target.table} are refused because of index {target.index}: {percent(share)} of them"
-            f" ({number(throttles.tries)} tries, {number(throttles.failed)} calls failed) from {', '.join(callers[:3])}"
+            f" ({between(throttles.tries)} tries, {between(throttles.failed)} calls failed)"
+            f" from {', '.join(callers[:3])}"
         )
         most = throttles.hurt[0] if throttles.hurt else None
         return finding(
@@ -63,10 +65,9 @@ class GsiBackPressure(Struct, frozen=True):
             direction=Direction.WRITE,
             evidence={
                 "throttled_share": round(share, 5),
-                "throttled_tries": round(throttles.tries, 1),
-                "failed_calls": round(throttles.failed, 1),
-                "table_writes": round(throttles.calls, 1),
-                "reason": throttles.reason,
+                **evidence_of(throttled_tries=throttles.tries, failed_calls=throttles.failed),
+                **evidence_of(table_writes=throttles.calls),
+                "reason": ", ".join(throttles.reasons) or None,
             },
             advice=tuple(_advice(throttles, traffic)),
         )

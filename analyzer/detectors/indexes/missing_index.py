@@ -8,13 +8,15 @@ from msgspec import Struct
 
 from analyzer.detectors.advice import advise, aws
 from analyzer.detectors.verdict import finding
-from analyzer.detectors.words import number, who
+from analyzer.detectors.words import between, who
 from analyzer.model.finding import Finding, Risk, Severity
 from analyzer.model.sight import Sight, Skipped
+from analyzer.traffic.measure import add, evidence_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from analyzer.model.estimate import Estimate
     from analyzer.model.traffic import Refused, Traffic
 
 __all__ = ["MissingIndex"]
@@ -37,24 +39,24 @@ class MissingIndex(Struct, frozen=True):
         if traffic.target.index is None or traffic.place.index_status in _BUILDING:
             return
         refused = [one for one in traffic.refusals if any(text in one.message.lower() for text in _MESSAGES)]
-        calls = sum(one.calls.value for one in refused)
-        if refused and calls >= self.least_calls:
+        calls = add(one.calls for one in refused)
+        if refused and calls.value >= self.least_calls:
             yield self._finding(refused, calls, traffic)
 
-    def _finding(self, refused: list[Refused], calls: float, traffic: Traffic) -> Finding:
+    def _finding(self, refused: list[Refused], calls: Estimate, traffic: Traffic) -> Finding:
         target = traffic.target
         row = traffic.rows[max(refused, key=lambda one: one.calls.value).row]
         return finding(
             self.name,
             traffic,
             Severity.CRITICAL,
-            f"{number(calls)} calls of {who(row.caller)} asked {target.table} for index {target.index}, which it has"
+            f"{between(calls)} calls of {who(row.caller)} asked {target.table} for index {target.index}, which it has"
             " not: every one was refused",
             subject="",
             pattern=row.attribution.pattern,
             fingerprint=row.shape.fingerprint,
             caller=row.caller,
-            evidence={"refused_calls": round(calls, 1), "error": refused[0].code, "message": refused[0].message},
+            evidence={**evidence_of(refused_calls=calls), "error": refused[0].code, "message": refused[0].message},
             advice=(
                 advise(
                     "check-client",

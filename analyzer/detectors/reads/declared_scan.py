@@ -11,7 +11,7 @@ from analyzer.detectors.words import between, who
 from analyzer.model.finding import Direction, Finding, Severity
 from analyzer.model.shape import AttributionKind
 from analyzer.model.sight import Sight, Skipped
-from analyzer.traffic.measure import add, busiest_caller, evidence_of
+from analyzer.traffic.measure import add, busiest_caller, evidence_of, evidence_where
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -43,7 +43,8 @@ def _finding(detector: str, pattern: str, rows: list[PatternTraffic], traffic: T
     calls = add(row.requests for row in rows)
     units = add(row.read_units for row in rows)
     caller = busiest_caller(rows)
-    cost = f"{between(units)} read units" if any(row.units_known for row in rows) else "units unknown"
+    known = any(row.units_known for row in rows)
+    cost = f"{between(units)} read units" if known else "units unknown"
     return finding(
         detector,
         traffic,
@@ -54,5 +55,5 @@ def _finding(detector: str, pattern: str, rows: list[PatternTraffic], traffic: T
         fingerprint=rows[0].shape.fingerprint,
         caller=caller,
         direction=Direction.READ,
-        evidence=evidence_of(requests=calls, read_units=units),
+        evidence={**evidence_of(requests=calls), **evidence_where(known, read_units=units)},
     )

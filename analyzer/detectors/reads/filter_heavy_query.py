@@ -9,10 +9,10 @@ from msgspec import Struct
 from analyzer.detectors.advice import advise
 from analyzer.detectors.verdict import finding
 from analyzer.detectors.words import between, number, percent, who
-from analyzer.knowledge.prices import LIST_PRICES, read_cost_a_month
+from analyzer.knowledge.prices import read_cost
 from analyzer.model.finding import Advice, Direction, Finding, Risk, Severity
-from analyzer.model.sight import Sight, Skipped
-from analyzer.traffic.measure import add, busiest_caller, direction_units, evidence_of
+from analyzer.model.sight import Sight, Skipped, SkipReason
+from analyzer.traffic.measure import add, busiest_caller, direction_units, evidence_of, evidence_where
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -47,11 +47,15 @@ class FilterHeavyQuery(Struct, frozen=True):
                 shapes.setdefault(shape.fingerprint, []).append(row)
         for rows in shapes.values():
             scanned, returned = add(row.scanned for row in rows), add(row.returned for row in rows)
-            if scanned.value < self.least_scanned:
+            discarded = max(0.0, 1 - returned.value / scanned.value) if scanned.value else 0.0
+            if discarded <= self._limit(rows, traffic):
                 continue
-            discarded = max(0.0, 1 - returned.value / scanned.value)
-            if discarded > self._limit(rows, traffic):
+            if scanned.value >= self.least_scanned:
                 yield self._finding(rows, discarded, traffic)
+            else:
+                needs = (f"{self.least_scanned} items read by a filtered Query in the window",)
+                target = traffic.target
+                yield Skipped(self.name, target.table, target.index, SkipReason.TOO_LITTLE, needs)
 
     def _limit(self, rows: list[PatternTraffic], traffic: Traffic) -> float:
         pattern = traffic.place.patterns.get(rows[0].attribution.pattern or "")
@@ -65,7 +69,8 @@ class FilterHeavyQuery(Struct, frozen=True):
         units = add(row.read_units for row in rows)
         wasted = add(row.wasted_units for row in rows)
         share = units.value / max(direction_units(traffic, Direction.READ), 1e-9) if known else 0.0
-        dollars = read_cost_a_month(wasted.value / max(traffic.window.seconds, 1)) if known else None
+        cost = read_cost(wasted.value / max(traffic.window.seconds, 1), traffic.place.capacity.billing_mode)
+        dollars = cost.dollars if known else None
         is_medium = share >= self.medium_share or (dollars is not None and dollars >= self.medium_dollars)
         scanned, returned = add(row.scanned for row in rows), add(row.returned for row in rows)
         caller = busiest_caller(rows)
@@ -83,12 +88,13 @@ class FilterHeavyQuery(Struct, frozen=True):
             caller=caller,
             direction=Direction.READ,
             evidence={
-                **evidence_of(scanned=scanned, returned=returned, read_units=units, wasted_units=wasted),
+                **evidence_of(scanned=scanned, returned=returned),
+                **evidence_where(known, read_units=units, wasted_units=wasted),
                 "discarded_share": round(discarded, 4),
                 "allowed_share": self._limit(rows, traffic),
                 "share_of_read_units": round(share, 4) if known else None,
                 "filter_attributes": ", ".join(first.shape.filter_attributes),
-                "price_as_of": LIST_PRICES.as_of,
+                "price": cost.basis if known else None,
             },
             cost_per_month_usd=None if dollars is None else round(dollars, 2),
             advice=tuple(_advice(first)),

@@ -12,11 +12,11 @@ from msgspec import Struct
 from analyzer.detectors.advice import advise
 from analyzer.detectors.verdict import finding
 from analyzer.detectors.words import between, number, percent, who
-from analyzer.knowledge.prices import LIST_PRICES, read_cost_a_month
+from analyzer.knowledge.prices import read_cost
 from analyzer.model.finding import Advice, Confidence, Direction, Finding, Risk, Severity
 from analyzer.model.shape import AttributionKind
 from analyzer.model.sight import Sight, Skipped
-from analyzer.traffic.measure import add, busiest_caller, direction_units, evidence_of, victims_of
+from analyzer.traffic.measure import add, busiest_caller, direction_units, evidence_of, evidence_where, victims_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -55,12 +55,14 @@ class UnexpectedScan(Struct, frozen=True):
     def _finding(self, rows: list[PatternTraffic], traffic: Traffic) -> Finding:
         units = add(row.read_units for row in rows)
         known = any(row.units_known for row in rows)
-        dollars = read_cost_a_month(units.value / max(traffic.window.seconds, 1)) if known else None
+        cost = read_cost(units.value / max(traffic.window.seconds, 1), traffic.place.capacity.billing_mode)
+        dollars = cost.dollars if known else None
         share = units.value / max(direction_units(traffic, Direction.READ), 1e-9) if known else None
         severity, why = self._severity(rows, traffic, units, share, dollars)
         caller = busiest_caller(rows)
         shape = rows[0].shape
         calls = add(row.requests for row in rows)
+        scanned, returned = add(row.scanned for row in rows), add(row.returned for row in rows)
         declared = Sight.CONTRACT in traffic.sights
         return finding(
             self.name,
@@ -75,13 +77,13 @@ class UnexpectedScan(Struct, frozen=True):
             victims=victims_of(traffic, Direction.READ) if severity is Severity.CRITICAL else (),
             direction=Direction.READ,
             evidence={
-                **evidence_of(requests=calls, read_units=units),
+                **evidence_of(requests=calls),
+                **evidence_where(known, read_units=units),
                 "share_of_read_units": None if share is None else round(share, 4),
-                "items_scanned": round(sum(row.scanned.value for row in rows), 1),
-                "items_returned": round(sum(row.returned.value for row in rows), 1),
+                **evidence_where(any(row.counts_known for row in rows), items_scanned=scanned, items_returned=returned),
                 "filter_attributes": ", ".join(shape.filter_attributes) or None,
                 "operation": shape.operation,
-                "price_as_of": LIST_PRICES.as_of,
+                "price": cost.basis if known else None,
             },
             cost_per_month_usd=None if dollars is None else round(dollars, 2),
             advice=tuple(_advice(rows, traffic, caller)),

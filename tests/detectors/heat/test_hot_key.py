@@ -8,6 +8,7 @@ from analyzer.detectors.heat.hot_key import HotKey
 from analyzer.model.counts import KeyLevel
 from analyzer.model.estimate import Estimate
 from analyzer.model.finding import Direction, Finding, Severity
+from analyzer.model.sight import Skipped, SkipReason
 from analyzer.model.traffic import Place
 from tests.support.evidence import GSI2, exactly, key, limit, row, shape, traffic
 
@@ -18,8 +19,8 @@ READ, WRITE = Direction.READ, Direction.WRITE
 ITEM, PREFIX = KeyLevel.ITEM, KeyLevel.PREFIX
 
 
-def found(evidence: Traffic, detector: HotKey | None = None) -> list[Finding]:
-    return [one for one in (detector or HotKey()).detect(evidence) if isinstance(one, Finding)]
+def found(evidence: Traffic) -> list[Finding]:
+    return [one for one in HotKey().detect(evidence) if isinstance(one, Finding)]
 
 
 def only(evidence: Traffic) -> Finding:
@@ -48,7 +49,22 @@ def test_refused_tries_on_another_limit_do_not_convict_a_cool_key() -> None:
 
 def test_refused_tries_that_concentrate_on_a_warm_key_convict_it_whatever_the_limit() -> None:
     warm = key((2500.0,) * 3, tries=200, tries_share=0.3)
-    assert only(traffic(keys=(warm,), throttles=(limit("unknown"),))).severity is Severity.HIGH
+    assert only(traffic(keys=(warm,), throttles=(limit("provisioned"),))).severity is Severity.HIGH
+
+
+def test_refused_tries_that_concentrate_for_no_reason_told_convict_a_cool_key_too() -> None:
+    cool = key(tries=200, tries_share=0.3)
+    assert only(traffic(keys=(cool,), throttles=(limit("unknown"),))).severity is Severity.HIGH
+
+
+def test_a_key_that_asks_for_its_ceiling_for_a_minute_is_high_though_less_is_admitted() -> None:
+    asks = key((2400.0,) * 6, tries=9, heat=exactly(1.1))
+    assert only(traffic(keys=(asks,))).severity is Severity.HIGH
+
+
+def test_a_key_that_asks_for_less_stays_just_below() -> None:
+    asks = key((2400.0,) * 6, tries=9, heat=exactly(0.95))
+    assert found(traffic(keys=(asks,))) == []
 
 
 def test_a_key_that_is_refused_more_often_than_served_is_convicted() -> None:
@@ -107,9 +123,14 @@ def test_a_skewed_key_far_from_its_ceiling_is_low_and_says_at_what_multiple_it_b
     assert one.advice == ()
 
 
-def test_skew_in_a_small_volume_is_nothing() -> None:
-    few = row(requests=900)
-    assert found(traffic(keys=(key((30.0,) * 30, share=exactly(0.4)),), rows=(few,))) == []
+def test_skew_in_a_small_volume_is_not_judged_and_that_is_told() -> None:
+    few = traffic(keys=(key((30.0,) * 30, share=exactly(0.4)),), rows=(row(requests=900),))
+    (skipped,) = HotKey().detect(few)
+    assert isinstance(skipped, Skipped)
+    assert (skipped.reason, skipped.needs) == (
+        SkipReason.TOO_LITTLE,
+        ("1000 records in the window, to tell skew from chance",),
+    )
 
 
 def test_a_key_below_the_share_of_skew_is_nothing() -> None:
@@ -210,7 +231,9 @@ def test_a_key_whose_rows_are_not_known_names_no_caller() -> None:
 
 def test_no_hot_key_ever_gets_the_advice_to_raise_capacity() -> None:
     hot = (key(tries=99, tries_share=1.0), key((990.0,) * 6, WRITE))
-    for one in found(traffic(keys=hot, throttles=(limit(),))):
+    both = found(traffic(keys=hot, throttles=(limit(),)))
+    assert len(both) == 2
+    for one in both:
         assert not [action for action in actions(one) if action.startswith("raise")]
 
 
@@ -237,3 +260,11 @@ def test_a_second_above_the_slices_mean_is_told() -> None:
         "2,700 of 3,000 read units a second (up to 4,200 in one)"
         in only(traffic(keys=(key((2700.0,) * 6, peak_second=4200.0),))).summary
     )
+
+
+def test_a_key_that_begins_like_another_is_another() -> None:
+    one = key((2700.0,) * 6, values=("A",), tries=100, tries_share=0.5)
+    other = key((2700.0,) * 6, values=("A:B",), tries=100, tries_share=0.5)
+    item = key((2700.0,) * 6, level=ITEM, values=("A:B", "X"), tries=100, tries_share=0.5)
+    keys = [f.key for f in found(traffic(keys=(one, other, item), throttles=(limit(),)))]
+    assert keys == [{"PK": "A"}, {"PK": "A:B", "SK": "X"}]

@@ -70,4 +70,4 @@ def test_it_names_who_is_hurt_and_the_reason() -> None:
 
 
 def test_an_unknown_limit_is_told_as_possible() -> None:
-    assert only(limit("unknown", reason=None, hurt=(), calls=0.0)).confidence.value == "possible"
+    assert only(limit("unknown", reasons=(), hurt=(), calls=0.0)).confidence.value == "possible"

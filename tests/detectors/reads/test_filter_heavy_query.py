@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 from analyzer.detectors.reads.filter_heavy_query import FilterHeavyQuery
 from analyzer.model.finding import Finding, Severity
+from analyzer.model.sight import Skipped, SkipReason
 from analyzer.model.traffic import Declared, Place
 from tests.support.evidence import UNDECLARED, row, shape, traffic
 
@@ -39,8 +40,14 @@ def test_one_that_wastes_twenty_dollars_a_month_is_medium_whatever_its_share() -
     assert one.severity is Severity.MEDIUM
 
 
-def test_under_a_thousand_scanned_items_is_too_little() -> None:
-    assert found(traffic(rows=(filtering(scanned=999),))) == []
+def test_under_a_thousand_scanned_items_is_too_little_and_that_is_told() -> None:
+    (skipped,) = FilterHeavyQuery().detect(traffic(rows=(filtering(scanned=999),)))
+    assert isinstance(skipped, Skipped)
+    assert skipped.reason is SkipReason.TOO_LITTLE
+
+
+def test_a_filtered_query_that_read_nothing_discards_nothing() -> None:
+    assert list(FilterHeavyQuery().detect(traffic(rows=(filtering(scanned=0, returned=0),)))) == []
 
 
 def test_a_tenth_discarded_stays_just_below() -> None:
@@ -77,6 +84,7 @@ def test_units_that_nobody_told_are_unknown() -> None:
     (one,) = found(traffic(rows=(filtering(units_known=0.0),)))
     assert (one.severity, one.cost_per_month_usd) == (Severity.LOW, None)
     assert "units unknown" in one.summary
+    assert one.evidence["read_units"] is None
 
 
 def test_no_filter_no_finding() -> None:

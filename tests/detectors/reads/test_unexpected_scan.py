@@ -104,8 +104,9 @@ def test_without_a_contract_it_is_likely_and_offers_the_declaration() -> None:
 
 
 def test_a_scan_whose_units_nobody_told_has_no_cost() -> None:
-    one = only(traffic(rows=(scanning(0, units_known=0.0),)))
+    one = only(traffic(rows=(scanning(0, units_known=0.0, counts_known=0.0),)))
     assert (one.severity, one.cost_per_month_usd) == (Severity.MEDIUM, None)
+    assert [one.evidence[name] for name in ("read_units", "items_scanned", "price")] == [None, None, None]
     assert "units unknown" in one.summary
 
 

@@ -1,0 +1,35 @@
+"""Findings that the contract accepts, until a day that it names."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from analyzer.model.finding import Finding, Status
+from analyzer.model.instant import format_instant
+from analyzer.model.target import Target
+
+if TYPE_CHECKING:
+    from analyzer.contract.model import Contract
+    from analyzer.model.instant import Instant
+
+__all__ = ["accept"]
+
+_DAY = len("2027-03-31")
+
+
+def accept(findings: tuple[Finding, ...], contract: Contract, at: Instant) -> tuple[Finding, ...]:
+    """Snooze the findings that the pattern they name allows; the last day of an allowance counts."""
+    today = format_instant(at)[:_DAY]
+    return tuple(_accepted(finding, contract, today) for finding in findings)
+
+
+def _accepted(finding: Finding, contract: Contract, today: str) -> Finding:
+    target = Target(finding.account, finding.region, finding.table, finding.index)
+    pattern = contract.pattern(target, finding.pattern) if finding.pattern is not None else None
+    for allowance in pattern.allow if pattern is not None else ():
+        if allowance.detector == finding.detector and today <= allowance.until:
+            because = f"accepted until {allowance.until}: {allowance.reason}"
+            return msgspec.structs.replace(finding, status=Status.SNOOZED, because=because)
+    return finding
