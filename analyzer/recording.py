@@ -6,7 +6,6 @@ for the requests, so that memory never follows their number.
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
@@ -31,21 +30,24 @@ from analyzer.recording_lines import (
     TableLine,
     TtlLine,
     change,
+    counter_bytes,
     gap,
+    incomplete,
     insight_series,
     metric_series,
     parse_line,
-    parse_request,
+    request_bytes,
+    request_time,
     scaling_limits,
 )
-from analyzer.unpacking import unpacked
+from collectors.request_log.unpacking import unpacked
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from analyzer.model.request import RequestRecord
-    from analyzer.unpacking import Readable
+    from analyzer.recording_lines import Line
+    from collectors.request_log.unpacking import Readable
 
 __all__ = ["Recording", "read_recording", "read_requests"]
 
@@ -68,23 +70,16 @@ _SOURCES: dict[type[Struct], SourceName] = {
 class Recording(Struct, frozen=True, kw_only=True):
     """Everything of a recording but its requests; `contract` is the document as the contract's own file has it.
 
-    `unknown` counts lines of kinds that this version does not know, `bad` the lines that could not be read. Requests
-    are `is_ordered` when none lies a minute or more before one that stands above it. `counters` holds what samplers
-    dropped or left out.
+    `sources` are those that somebody let collect. Requests are `is_ordered` when none lies a minute or more before one
+    that stands above it.
     """
 
     window: Window
-    collected_at: Instant | None
     region: str | None
     account: str | None
     contract: dict[str, Any] | None
     batch: Batch
     sources: frozenset[SourceName]
-    limits: dict[str, Any]
-    counters: dict[str, int]
-    unknown: dict[str, int]
-    bad: int
-    requests: int
     is_ordered: bool
 
 
@@ -97,17 +92,22 @@ def read_recording(path: Path) -> Recording:
     return reader.recording()
 
 
-def read_requests(path: Path, recording: Recording) -> Iterator[RequestRecord]:
-    """Yield the requests as they stand in the file; bad lines were counted when the rest was read."""
+def read_requests(path: Path, recording: Recording) -> Iterator[bytes]:
+    """Yield requests and samplers' counters, as they stand in the file, as lines of a request log.
+
+    Other lines were counted when the rest was read; the digest decodes these, and counts those that it cannot.
+    """
     for line in _lines(path):
         if line is None or isinstance(line, Gap):
             continue
         try:
-            record = parse_request(line, recording.region, recording.account)
+            parsed = parse_line(line)
         except ValueError:
             continue
-        if record is not None:
-            yield record
+        if isinstance(parsed, RequestLine):
+            yield request_bytes(parsed, recording.region, recording.account)
+        elif isinstance(parsed, CounterLine):
+            yield counter_bytes(parsed)
 
 
 def _header(path: Path, line: bytes | Gap | None) -> Header:
@@ -126,15 +126,15 @@ def _header(path: Path, line: bytes | Gap | None) -> Header:
 
 
 class _Reader:
-    """Gathers the lines of one recording, requests counted only."""
+    """Gathers the lines of one recording, but for the requests."""
 
     def __init__(self, header: Header) -> None:
         self._header = header
         self._lines: dict[type[Struct], list[Any]] = {}
         self._gaps: list[Gap] = []
-        self._unknown: Counter[str] = Counter()
+        self._unknown = 0
         self._bad = 0
-        self._requests = 0
+        self._sources: set[SourceName] = set()
         self._newest: Instant = 0
         self._is_ordered = True
 
@@ -143,24 +143,32 @@ class _Reader:
         if isinstance(line, Gap):
             self._gaps.append(line)
             return
-        try:
-            parsed = None if line is None else parse_line(line)
-        except (ValueError, RecursionError):
-            parsed = None
-        if parsed is None:
+        if line is None:
             self._bad += 1
-        elif isinstance(parsed, str):
-            self._unknown[parsed] += 1
-        elif isinstance(parsed, RequestLine):
-            self._see(parsed)
+            return
+        try:
+            parsed = parse_line(line)
+        except ValueError:
+            self._bad += 1
+            return
+        if parsed is None:
+            self._unknown += 1
         else:
+            self._keep(parsed)
+
+    def _keep(self, parsed: Line) -> None:
+        """Keep a line, of requests and counters only that there are some."""
+        source = parsed.source if isinstance(parsed, GapLine) else _SOURCES.get(type(parsed))
+        self._sources |= set() if source is None else {source}
+        if isinstance(parsed, RequestLine):
+            self._see(request_time(parsed))
+        elif not isinstance(parsed, CounterLine | LimitsLine):
             self._lines.setdefault(type(parsed), []).append(parsed)
 
-    def _see(self, request: RequestLine) -> None:
-        time = parse_instant(request.request.time)
-        self._is_ordered &= time > self._newest - _LATE_MS
-        self._newest = max(self._newest, time)
-        self._requests += 1
+    def _see(self, time: Instant | None) -> None:
+        if time is not None:
+            self._is_ordered &= time > self._newest - _LATE_MS
+            self._newest = max(self._newest, time)
 
     def _all(self, kind: type[Struct]) -> list[Any]:
         return self._lines.get(kind, [])
@@ -172,27 +180,14 @@ class _Reader:
         """Return what was gathered."""
         header = self._header
         window = Window(parse_instant(header.start), parse_instant(header.end))
-        counters: Counter[str] = Counter()
-        for line in self._all(CounterLine):
-            counters[line.counter] += line.count
-        if self._bad:
-            detail = f"{self._bad} of the recording's lines could not be read"
-            self._gaps.append(Gap(SourceName.REQUEST_LOG, GapReason.MALFORMED, detail))
-        contracts, limits = self._all(ContractLine), self._all(LimitsLine)
-        seen = {_SOURCES[kind] for kind in self._lines if kind in _SOURCES}
+        contracts = self._all(ContractLine)
         return Recording(
             window=window,
-            collected_at=None if header.collected_at is None else parse_instant(header.collected_at),
             region=header.region,
             account=header.account,
             contract=contracts[-1].contract if contracts else None,
             batch=self._batch(window),
-            sources=frozenset(seen | ({SourceName.REQUEST_LOG} if self._requests else set())),
-            limits=limits[-1].limits if limits else {},
-            counters=dict(counters),
-            unknown=dict(self._unknown),
-            bad=self._bad,
-            requests=self._requests,
+            sources=frozenset(self._sources),
             is_ordered=self._is_ordered,
         )
 
@@ -208,8 +203,20 @@ class _Reader:
                 scaling_limits(line, self._target(line.table, line.index)) for line in self._all(ScalingLine)
             ),
             changes=tuple(change(line) for line in self._all(ChangeLine)),
-            gaps=tuple(gap(line) for line in self._all(GapLine)) + tuple(self._gaps),
+            gaps=(*(gap(line) for line in self._all(GapLine)), *self._gaps, *self._unread()),
         )
+
+    def _unread(self) -> Iterator[Gap]:
+        """Say which lines told nothing: any of them may have been requests."""
+        if self._bad:
+            lines = "1 line of the recording" if self._bad == 1 else f"{self._bad:,} lines of the recording"
+            hint = "look at what wrote the recording"
+            yield Gap(SourceName.REQUEST_LOG, GapReason.MALFORMED, f"{lines} could not be read", hint)
+        if self._unknown:
+            kinds = "1 line is of a kind" if self._unknown == 1 else f"{self._unknown:,} lines are of kinds"
+            hint = "replay it with the version that wrote it"
+            yield Gap(SourceName.REQUEST_LOG, GapReason.MALFORMED, f"{kinds} that this version does not know", hint)
+        yield from filter(None, map(incomplete, self._all(MetricLine)))
 
     def _covers(self, window: Window) -> Iterator[Covers]:
         metrics = [
@@ -223,7 +230,7 @@ class _Reader:
             (SourceName.TABLE_CATALOG, tables),
         ):
             yield from (Covers(source, window, table, index) for table, index in dict.fromkeys(places))
-        if self._requests:
+        if SourceName.REQUEST_LOG in self._sources:
             yield Covers(SourceName.REQUEST_LOG, window)
 
     def _tables(self) -> Iterator[TableSnapshot]:

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 import msgspec
-from msgspec import Struct
+from msgspec import Raw, Struct
 
 from analyzer.model.batch import InsightSeries, MetricSeries, ScalingLimits
 from analyzer.model.finding import Change
 from analyzer.model.instant import parse_instant
-from analyzer.model.request import RequestRecord
 from analyzer.model.sight import Gap, GapReason, SourceName
 
 if TYPE_CHECKING:
+    from analyzer.model.instant import Instant
     from analyzer.model.target import Target
 
 __all__ = [
@@ -24,22 +24,26 @@ __all__ = [
     "Header",
     "InsightsLine",
     "LimitsLine",
+    "Line",
     "MetricLine",
     "RequestLine",
     "ScalingLine",
     "TableLine",
     "TtlLine",
     "change",
+    "counter_bytes",
     "gap",
+    "incomplete",
     "insight_series",
     "metric_series",
     "parse_line",
-    "parse_request",
+    "request_bytes",
+    "request_time",
     "scaling_limits",
 ]
 
 
-class Header(Struct):
+class Header(Struct, tag_field="kind", tag="recording"):
     """The first line."""
 
     v: int
@@ -50,27 +54,27 @@ class Header(Struct):
     account: str | None = None
 
 
-class ContractLine(Struct):
+class ContractLine(Struct, tag_field="kind", tag="contract"):
     """The declared access patterns."""
 
     contract: dict[str, Any]
 
 
-class TableLine(Struct):
+class TableLine(Struct, tag_field="kind", tag="table"):
     """The `Table` object of DescribeTable."""
 
     table: dict[str, Any]
     time: str | None = None
 
 
-class TtlLine(Struct):
+class TtlLine(Struct, tag_field="kind", tag="ttl"):
     """The `TimeToLiveDescription`."""
 
     table: str
     ttl: dict[str, Any]
 
 
-class ScalingLine(Struct):
+class ScalingLine(Struct, tag_field="kind", tag="scaling"):
     """One autoscaling target."""
 
     table: str
@@ -79,6 +83,7 @@ class ScalingLine(Struct):
     max: int
     index: str | None = None
     target: float | None = None
+    scheduled: list[dict[str, Any]] = []
     activities: list[dict[str, Any]] = []
 
 
@@ -102,7 +107,7 @@ class InsightReport(Struct, rename="pascal"):
     contributors: list[Contributor] = []
 
 
-class InsightsLine(Struct):
+class InsightsLine(Struct, tag_field="kind", tag="insights"):
     """One Contributor Insights report."""
 
     table: str
@@ -113,7 +118,7 @@ class InsightsLine(Struct):
     mode: str = ""
 
 
-class MetricLine(Struct):
+class MetricLine(Struct, tag_field="kind", tag="metric"):
     """One series of GetMetricData."""
 
     metric: str
@@ -125,7 +130,7 @@ class MetricLine(Struct):
     status: str = ""
 
 
-class ChangeLine(Struct):
+class ChangeLine(Struct, tag_field="kind", tag="change"):
     """Something that was changed."""
 
     time: str
@@ -137,7 +142,7 @@ class ChangeLine(Struct):
     source: str | None = None
 
 
-class GapLine(Struct):
+class GapLine(Struct, tag_field="kind", tag="gap"):
     """Something that could not be looked at."""
 
     source: SourceName
@@ -150,77 +155,107 @@ class GapLine(Struct):
     end: str | None = None
 
 
-class LimitsLine(Struct):
+class LimitsLine(Struct, tag_field="kind", tag="limits"):
     """Account quotas."""
 
     limits: dict[str, Any]
 
 
-class RequestLine(Struct):
-    """One request record."""
+class RequestLine(Struct, tag_field="kind", tag="request"):
+    """One request record, as its bytes: the digest decodes it, once."""
 
-    request: RequestRecord
+    request: Raw
 
 
-class CounterLine(Struct):
+class CounterLine(Struct, tag_field="kind", tag="counter"):
     """What a sampler dropped or left out."""
 
+    v: int
     counter: str
     count: int
+    start: str | None = None
+    end: str | None = None
+    caller: str | None = None
 
 
 class _Kind(Struct):
     kind: str
 
 
-_DECODERS: dict[str, msgspec.json.Decoder[Any]] = {
-    kind: msgspec.json.Decoder(line)
-    for kind, line in {
-        "recording": Header,
-        "contract": ContractLine,
-        "table": TableLine,
-        "ttl": TtlLine,
-        "scaling": ScalingLine,
-        "insights": InsightsLine,
-        "metric": MetricLine,
-        "change": ChangeLine,
-        "gap": GapLine,
-        "limits": LimitsLine,
-        "counter": CounterLine,
-        "request": RequestLine,
-    }.items()
-}
+class _Placed(Struct):
+    """What is looked at of a request before the digest sees it."""
+
+    time: str
+    region: str | None = None
+    account: str | None = None
+
+
+Line = (
+    Header
+    | ContractLine
+    | TableLine
+    | TtlLine
+    | ScalingLine
+    | InsightsLine
+    | MetricLine
+    | ChangeLine
+    | GapLine
+    | LimitsLine
+    | RequestLine
+    | CounterLine
+)
+"""Any line, told apart by `kind`."""
+
+_LINE = msgspec.json.Decoder(Line)
 _KIND = msgspec.json.Decoder(_Kind)
-_VERSION = 1
+_PLACED = msgspec.json.Decoder(_Placed)
+_KINDS = frozenset(kind.__struct_config__.tag for kind in get_args(Line))
 
 
-def parse_line(line: bytes) -> Struct | str:
-    """Read one line as its kind; return the name of a kind that is not known. Raises ValueError on a bad line."""
-    kind = _KIND.decode(line).kind
-    decoder = _DECODERS.get(kind)
-    line_of: Struct | str = kind if decoder is None else _checked(decoder.decode(line))
-    return line_of
+def parse_line(line: bytes) -> Line | None:
+    """Read one line as its kind; None for a kind that is not known. Raises ValueError on a bad line, alone."""
+    try:
+        return _decoded(line)
+    except RecursionError:
+        raise ValueError("it is nested too deep") from None
 
 
-def parse_request(line: bytes, region: str | None, account: str | None) -> RequestRecord | None:
-    """Read a request, at home in the recording's place where it names none; None for a line of another kind.
-
-    Raises ValueError on a bad line.
-    """
-    if _KIND.decode(line).kind != "request":
+def _decoded(line: bytes) -> Line | None:
+    try:
+        return _checked(_LINE.decode(line))
+    except msgspec.ValidationError:
+        if _KIND.decode(line).kind in _KINDS:
+            raise
         return None
-    record: RequestRecord = _checked(_DECODERS["request"].decode(line)).request
-    record.region = record.region or region
-    record.account = record.account or account
-    return record
 
 
-def _checked(line: Any) -> Any:  # noqa: ANN401 -- any of the lines above
-    """Refuse versions that are not read, and times that are none, where they would be used later."""
-    if isinstance(line, RequestLine):
-        if line.request.v != _VERSION:
-            raise ValueError(f"a request record of version {line.request.v}; this reads version {_VERSION}")
-        parse_instant(line.request.time)
+def request_time(request: RequestLine) -> Instant | None:
+    """Return when a request was made; None where it does not say, which is the digest's to tell."""
+    try:
+        return parse_instant(_PLACED.decode(request.request).time)
+    except (ValueError, RecursionError):
+        return None
+
+
+def request_bytes(request: RequestLine, region: str | None, account: str | None) -> bytes:
+    """Return a request as a line of a request log, at home in the recording's place where it names none."""
+    text = bytes(request.request)
+    try:
+        own = _PLACED.decode(text)
+    except (ValueError, RecursionError):
+        return text
+    home = {"region": region if own.region is None else None, "account": account if own.account is None else None}
+    added = msgspec.json.encode({name: place for name, place in home.items() if place is not None})
+    return text if added == b"{}" else text[:-1] + b"," + added[1:]
+
+
+def counter_bytes(counter: CounterLine) -> bytes:
+    """Return a sampler's counter as a line of a request log."""
+    return msgspec.json.encode({"v": counter.v, "counter": counter.counter, "count": counter.count})
+
+
+def _checked(line: Line) -> Line:
+    """Refuse times that are none, where they would be used later."""
     for name in ("time", "start", "end", "collected_at"):
         text = getattr(line, name, None)
         if text is not None:
@@ -247,6 +282,17 @@ def metric_series(line: MetricLine) -> MetricSeries:
         values=tuple(value for _, value in points),
         is_complete=line.status == "Complete",
     )
+
+
+def incomplete(line: MetricLine) -> Gap | None:
+    """Return the gap that a series leaves which CloudWatch did not give whole."""
+    if line.status == "Complete":
+        return None
+    detail = f"{line.metric}: status {line.status or 'not told'}"
+    names = line.dimensions
+    table, index = names.get("TableName"), names.get("GlobalSecondaryIndexName")
+    hint = "collect again, a few minutes later"
+    return Gap(SourceName.CLOUDWATCH_METRICS, GapReason.LOW_COVERAGE, detail, hint, table, index)
 
 
 def insight_series(line: InsightsLine, target: Target) -> tuple[InsightSeries, ...]:

@@ -10,8 +10,9 @@ from msgspec import Struct
 from analyzer.model.sight import Gap, GapReason, SourceName
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterator, Mapping
 
+    from analyzer.model.batch import StreamStatus
     from analyzer.model.instant import Instant
     from analyzer.model.window import Window
 
@@ -20,78 +21,99 @@ __all__ = ["Shortfalls"]
 
 class _Kind(Struct, frozen=True):
     reason: GapReason
-    detail: str
+    one: str
+    many: str
     hint: str
 
 
 _KINDS = {
     "bad": _Kind(
         GapReason.MALFORMED,
-        "{} lines of the request log are no records",
+        "1 line of the request log is no record",
+        "{:,} lines of the request log are no records",
         "look at `dynascope_records_bad_total` and at what writes to the log",
     ),
     "dropped": _Kind(
         GapReason.LOW_COVERAGE,
-        "{} records were dropped by samplers before they were written",
+        "1 record was dropped by a sampler before it was written",
+        "{:,} records were dropped by samplers before they were written",
         "give the sampler a faster disk or a lower rate",
+    ),
+    "squeezed": _Kind(
+        GapReason.LOW_COVERAGE,
+        "a bound of what is kept in memory was reached once: what lies beyond it is counted as unparsed",
+        "bounds of what is kept in memory were reached {:,} times: what lies beyond them is counted as unparsed",
+        "look for texts of expressions that are never the same, or raise `limits`",
     ),
     "lost": _Kind(
         GapReason.LATE,
-        "{} request logs were gone before they were read to their end",
+        "1 request log was gone before it was read to its end",
+        "{:,} request logs were gone before they were read to their end",
         "keep rotated files until the daemon has read them",
     ),
     "damaged": _Kind(
         GapReason.MALFORMED,
-        "{} compressed request logs could not be unpacked to their end",
+        "1 compressed request log could not be unpacked to its end",
+        "{:,} compressed request logs could not be unpacked to their end",
         "compress rotated files whole, under another name, then rename",
     ),
-    "skipped": _Kind(
-        GapReason.UNSUPPORTED,
-        "{} request logs are beyond the bound of files tailed at once",
-        "name fewer files, or merge them",
-    ),
 }
-"""What is noted, by the name of its counter."""
+"""What is noted when it grows, by the name of its counter."""
+
+_SKIPPED = _Kind(
+    GapReason.UNSUPPORTED,
+    "1 request log is beyond the bound of files tailed at once",
+    "{:,} request logs are beyond the bound of files tailed at once",
+    "name fewer files, or merge them",
+)
 
 
 class Shortfalls:
-    """Turns counters that should stand still into gaps of the windows in which they moved."""
+    """Turns counters that should stand still into gaps of the windows in which they moved.
 
-    def __init__(self) -> None:
-        self._last: dict[str, int] = {}
+    `stood` is where they stood before the first look: those of a checkpoint, or zero.
+    """
+
+    def __init__(self, stood: Mapping[str, int]) -> None:
+        self._last = dict(stood)
         self._moves: deque[tuple[Instant, str, int]] = deque()
 
     def note(self, at: Instant, totals: Mapping[str, int]) -> None:
-        """Look at the counters; the first look only says where they stand."""
+        """Look at the counters; one that fell began anew with its stream."""
         for name in _KINDS:
             total = totals.get(name, 0)
-            moved = total - self._last.get(name, total)
+            last = self._last.get(name, 0)
+            moved = total - last if total >= last else total
             if moved > 0:
                 self._moves.append((at, name, moved))
             self._last[name] = total
 
-    def gaps(self, window: Window, missing: Iterable[str], unread_bytes: int) -> tuple[Gap, ...]:
-        """Return what a window lacks; `unread_bytes` are those that its end still waits for."""
+    def gaps(self, window: Window, status: StreamStatus, *, is_behind: bool) -> tuple[Gap, ...]:
+        """Return what a window lacks; `is_behind` where its end still waits for bytes that are not read."""
         while self._moves and self._moves[0][0] < window.start:
             self._moves.popleft()
-        found = [
-            _gap(
-                GapReason.NOT_ENABLED,
-                f"{name} is not there",
-                "check request_log.files, and that the application writes there",
-            )
-            for name in missing
-        ]
-        if unread_bytes:
-            behind = f"reading is behind: {unread_bytes} bytes of the request log are not judged yet"
-            found.append(_gap(GapReason.LATE, behind, "wait until it has caught up"))
+        return (*_standing(status, is_behind=is_behind), *self._moved(window))
+
+    def _moved(self, window: Window) -> Iterator[Gap]:
         for name, kind in _KINDS.items():
             count = sum(moved for _, which, moved in self._moves if which == name)
             if count:
-                found.append(_gap(kind.reason, kind.detail.format(count), kind.hint, window))
-        return tuple(found)
+                yield _gap(kind, count, window)
 
 
-def _gap(reason: GapReason, detail: str, hint: str, window: Window | None = None) -> Gap:
+def _standing(status: StreamStatus, *, is_behind: bool) -> Iterator[Gap]:
+    """Say what is missing as long as it is."""
+    for name in status.missing:
+        hint = "check request_log.files, and that the application writes there"
+        yield Gap(SourceName.REQUEST_LOG, GapReason.NOT_ENABLED, f"{name} is not there", hint)
+    if is_behind:
+        behind = f"reading is behind: {status.pending_bytes:,} bytes of the request log are not judged yet"
+        yield Gap(SourceName.REQUEST_LOG, GapReason.LATE, behind, "wait until it has caught up")
+    if status.skipped:
+        yield _gap(_SKIPPED, status.skipped)
+
+
+def _gap(kind: _Kind, count: int, window: Window | None = None) -> Gap:
     start, end = (None, None) if window is None else (window.start, window.end)
-    return Gap(SourceName.REQUEST_LOG, reason, detail, hint, start=start, end=end)
+    detail = kind.one if count == 1 else kind.many.format(count)
+    return Gap(SourceName.REQUEST_LOG, kind.reason, detail, kind.hint, start=start, end=end)

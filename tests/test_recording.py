@@ -15,6 +15,8 @@ from analyzer.model.sight import Gap, GapReason, SourceName
 from analyzer.model.target import Target
 from analyzer.model.window import Window
 from analyzer.recording import Recording, read_recording, read_requests
+from analyzer.requests.digest import Digest
+from analyzer.requests.lexicon import Lexicon
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -45,11 +47,15 @@ def read(tmp_path: Path, *lines: dict[str, Any] | str) -> Recording:
     return read_recording(write(tmp_path / "r.jsonl", HEADER, *lines))
 
 
+def count(path: Path) -> int:
+    return len(list(read_requests(path, read_recording(path))))
+
+
 def test_the_header_tells_window_and_place(tmp_path: Path) -> None:
     recording = read(tmp_path)
     assert recording.window == Window(START, START + 180_000)
-    assert (recording.region, recording.account, recording.requests) == ("us-east-1", "111122223333", 0)
-    assert recording.sources == frozenset()
+    assert (recording.region, recording.account) == ("us-east-1", "111122223333")
+    assert (recording.sources, recording.batch.gaps) == (frozenset(), ())
 
 
 def test_the_contract_comes_as_its_own_structure(tmp_path: Path) -> None:
@@ -115,6 +121,15 @@ def test_each_contributor_is_a_series_and_an_empty_report_is_told(tmp_path: Path
     )
 
 
+def test_a_series_that_is_not_whole_is_a_gap_of_the_metrics(tmp_path: Path) -> None:
+    names = {"TableName": "orders", "GlobalSecondaryIndexName": "GSI1"}
+    series = {"kind": "metric", "dimensions": names, "stat": "Sum", "period": 60, "timestamps": [], "values": []}
+    complete = {**series, "metric": "ConsumedReadCapacityUnits", "status": "Complete"}
+    (gap,) = read(tmp_path, complete, {**series, "metric": "ReadThrottleEvents", "status": "PartialData"}).batch.gaps
+    assert (gap.source, gap.table, gap.index) == (SourceName.CLOUDWATCH_METRICS, "orders", "GSI1")
+    assert gap.detail == "ReadThrottleEvents: status PartialData"
+
+
 def test_changes_gaps_and_quotas_are_read(tmp_path: Path) -> None:
     recording = read(
         tmp_path,
@@ -124,22 +139,27 @@ def test_changes_gaps_and_quotas_are_read(tmp_path: Path) -> None:
     )
     assert recording.batch.changes == (Change(time=START, what="deploy", who="ci", detail="2.4"),)
     assert recording.batch.gaps == (Gap(SourceName.CHANGES, GapReason.DENIED, "LookupEvents", start=START),)
-    assert recording.limits == {"AccountMaxReadCapacityUnits": 80000}
     assert recording.sources == {SourceName.CHANGES}
 
 
-def test_requests_take_the_place_of_the_recording(tmp_path: Path) -> None:
-    path = write(
-        tmp_path / "r.jsonl", HEADER, request(1), request(0, region="eu-west-1"), {"kind": "limits", "limits": {}}
-    )
+def test_requests_take_the_place_of_the_recording_and_are_else_as_they_stand(tmp_path: Path) -> None:
+    lines = [request(1), request(0, region="eu-west-1"), request(2, region=None, account="1")]
+    path = write(tmp_path / "r.jsonl", HEADER, *lines, {"kind": "limits", "limits": {}})
     recording = read_recording(path)
-    first, second = read_requests(path, recording)
-    assert (first.region, first.account, second.region) == ("us-east-1", "111122223333", "eu-west-1")
-    assert (recording.requests, recording.is_ordered, recording.sources) == (
-        2,
-        True,
-        frozenset({SourceName.REQUEST_LOG}),
-    )
+    records = [json.loads(line) for line in read_requests(path, recording)]
+    assert [(record["region"], record["account"]) for record in records] == [
+        ("us-east-1", "111122223333"),
+        ("eu-west-1", "111122223333"),
+        ("us-east-1", "1"),
+    ]
+    assert [record["time"] for record in records] == [line["request"]["time"] for line in lines]
+    assert (recording.is_ordered, recording.sources) == (True, frozenset({SourceName.REQUEST_LOG}))
+
+
+def test_a_recording_without_a_place_adds_none(tmp_path: Path) -> None:
+    header = {name: value for name, value in HEADER.items() if name not in {"region", "account"}}
+    path = write(tmp_path / "r.jsonl", header, request(1))
+    assert [json.loads(line) for line in read_requests(path, read_recording(path))] == [request(1)["request"]]
 
 
 def test_requests_a_minute_apart_are_out_of_order(tmp_path: Path) -> None:
@@ -147,14 +167,24 @@ def test_requests_a_minute_apart_are_out_of_order(tmp_path: Path) -> None:
     assert not read(tmp_path, request(61), request(0)).is_ordered
 
 
-def test_what_samplers_dropped_is_added_up(tmp_path: Path) -> None:
+def test_what_samplers_dropped_goes_to_the_digest_with_the_requests(tmp_path: Path) -> None:
     line = {"kind": "counter", "v": 1, "counter": "dropped", "count": 3}
-    assert read(tmp_path, line, line, {**line, "counter": "unsampled"}).counters == {"dropped": 6, "unsampled": 3}
+    path = write(tmp_path / "r.jsonl", HEADER, line)
+    recording = read_recording(path)
+    (counter,) = read_requests(path, recording)
+    assert json.loads(counter) == {"v": 1, "counter": "dropped", "count": 3}
+    assert recording.sources == {SourceName.REQUEST_LOG}
 
 
-def test_unknown_kinds_are_counted_and_nothing_else(tmp_path: Path) -> None:
-    recording = read(tmp_path, {"kind": "weather"}, {"kind": "weather"}, "")
-    assert (recording.unknown, recording.bad) == ({"weather": 2}, 0)
+def test_a_source_that_left_a_gap_was_asked_for(tmp_path: Path) -> None:
+    gap = {"kind": "gap", "source": "cloudwatch-metrics", "reason": "denied", "detail": "GetMetricData"}
+    assert read(tmp_path, gap).sources == {SourceName.CLOUDWATCH_METRICS}
+
+
+def test_lines_of_unknown_kinds_are_told_without_their_names(tmp_path: Path) -> None:
+    for lines, told in ((1, "1 line is of a kind"), (2, "2 lines are of kinds")):
+        (gap,) = read(tmp_path, *[{"kind": "weather"}] * lines, "").batch.gaps
+        assert (gap.reason, gap.detail) == (GapReason.MALFORMED, f"{told} that this version does not know")
 
 
 @pytest.mark.parametrize(
@@ -163,8 +193,6 @@ def test_unknown_kinds_are_counted_and_nothing_else(tmp_path: Path) -> None:
         "\x01junk",
         '{"kind": "request", "request": {',
         {"no": "kind"},
-        request(0, v=2),
-        {"kind": "request", "request": {"v": 1, "time": "yesterday", "op": "GetItem"}},
         {"kind": "change", "time": "soon", "what": "deploy"},
         {
             "kind": "metric",
@@ -177,20 +205,41 @@ def test_unknown_kinds_are_counted_and_nothing_else(tmp_path: Path) -> None:
         },
         {"kind": "gap", "source": "astrology", "reason": "denied", "detail": ""},
         "[" * 5000,
+        '{"kind": "weather", "x": ' + "[" * 5000,
+        '{"kind": "request", "request": ' + "[" * 5000,
+        '{"kind": "request", "request": {"v": 1, "x": ' + "[" * 5000,
     ],
 )
-def test_a_bad_line_is_counted_and_told_as_a_gap(tmp_path: Path, line: dict[str, Any] | str) -> None:
+def test_a_bad_line_is_told_as_a_gap_and_skipped_by_both_passes(tmp_path: Path, line: dict[str, Any] | str) -> None:
     path = write(tmp_path / "r.jsonl", HEADER, line, request(0))
     recording = read_recording(path)
-    assert (recording.bad, recording.requests) == (1, 1)
-    assert recording.batch.gaps[-1].detail == "1 of the recording's lines could not be read"
+    assert [gap.detail for gap in recording.batch.gaps] == ["1 line of the recording could not be read"]
     assert len(list(read_requests(path, recording))) == 1
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        request(0, v=2),
+        {"kind": "request", "request": {"v": 1, "time": "yesterday", "op": "GetItem"}},
+        {"kind": "request", "request": {}},
+        '{"kind": "request", "request": 7}',
+    ],
+)
+def test_a_request_that_is_no_record_is_left_to_the_digest(tmp_path: Path, bad: dict[str, Any] | str) -> None:
+    path = write(tmp_path / "r.jsonl", HEADER, bad, request(0))
+    recording = read_recording(path)
+    digest = Digest(Lexicon())
+    digest.update(b"\n".join(read_requests(path, recording)))
+    assert (digest.read.read, digest.read.bad, recording.batch.gaps) == (1, 1, ())
 
 
 @pytest.mark.parametrize("size", [17 << 20, 50 << 20])
 def test_a_line_without_end_is_one_bad_line(tmp_path: Path, size: int) -> None:
-    recording = read(tmp_path, "x" * size, request(0))
-    assert (recording.bad, recording.requests) == (1, 1)
+    path = write(tmp_path / "r.jsonl", HEADER, "x" * size, request(0))
+    recording = read_recording(path)
+    assert recording.batch.gaps[0].detail == "1 line of the recording could not be read"
+    assert len(list(read_requests(path, recording))) == 1
 
 
 @pytest.mark.parametrize("ending", [".gz", ".zst"])
@@ -200,11 +249,11 @@ def test_compressed_recordings_are_read_and_a_cut_is_told(tmp_path: Path, ending
     packed = gzip.compress(whole) if ending == ".gz" else zstandard.compress(whole)
     path = tmp_path / f"r.jsonl{ending}"
     path.write_bytes(packed)
-    assert read_recording(path).requests == 50_000
+    assert count(path) == 50_000
     path.write_bytes(packed[: len(packed) // 2])
-    cut = read_recording(path)
-    assert 0 < cut.requests < 50_000
-    assert any("breaks off" in gap.detail or "could not be read" in gap.detail for gap in cut.batch.gaps)
+    assert 0 < count(path) < 50_000
+    gaps = read_recording(path).batch.gaps
+    assert any("breaks off" in gap.detail or "could not be read" in gap.detail for gap in gaps)
 
 
 @pytest.mark.parametrize(
@@ -225,8 +274,6 @@ def test_a_file_that_is_no_recording_is_refused_by_name(tmp_path: Path, first: s
 def test_the_last_line_needs_no_end(tmp_path: Path) -> None:
     path = tmp_path / "r.jsonl"
     path.write_text(json.dumps(HEADER) + "\n" + json.dumps(request(0)))
-    recording = read_recording(path)
-    assert (recording.requests, len(list(read_requests(path, recording)))) == (1, 1)
+    assert (count(path), read_recording(path).batch.gaps) == (1, ())
     path.write_text(path.read_text() + "\n" + "x" * (17 << 20))
-    cut = read_recording(path)
-    assert (cut.bad, cut.requests, len(list(read_requests(path, cut)))) == (1, 1, 1)
+    assert (count(path), len(read_recording(path).batch.gaps)) == (1, 1)

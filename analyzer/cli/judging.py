@@ -9,22 +9,23 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from analyzer.cli.reading import LogFile, read_blocks
-from analyzer.cli.stretch import first_time, in_time_order
+from analyzer.cli.stretch import first_time, in_time_order, last_time
 from analyzer.config import Settings, build_detectors, build_struct
 from analyzer.contract.load import load_contract
 from analyzer.contract.model import EMPTY_CONTRACT, Contract
 from analyzer.detectors import DETECTORS
-from analyzer.model.instant import SLICE_MS, Instant, parse_instant, slice_of
+from analyzer.model.instant import SLICE_MS, Instant, slice_of
 from analyzer.model.report import Report
-from analyzer.model.sight import Gap, GapReason, SourceName
 from analyzer.pipeline import Walk
 from analyzer.requests.digest import Digest, DigestLimits
 from analyzer.requests.tokens import Salt
+from analyzer.shortfalls import shortfall
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
+    from analyzer.model.sight import Gap
     from analyzer.recording import Recording
 
 __all__ = ["Judged", "Stretch", "contract_of", "judge_logs", "judge_recording", "new_digest", "salt_of"]
@@ -125,21 +126,21 @@ def _why(digest: Digest) -> str:
 
 def _gaps(digest: Digest, logs: Sequence[LogFile], *, was_stopped: bool) -> Iterator[Gap]:
     """Say what of the logs was not judged."""
-    read = digest.read
-    if read.bad:
-        lines = "1 line" if read.bad == 1 else f"{read.bad:,} lines"
-        yield _gap(GapReason.MALFORMED, f"{lines} could not be read{_why(digest)}")
-    if read.dropped:
-        yield _gap(GapReason.LOW_COVERAGE, f"samplers dropped {read.dropped:,} calls")
+    yield from _unread(digest)
     for log in logs:
         if log.breaks_off is not None:
-            yield _gap(GapReason.MALFORMED, log.breaks_off)
+            yield shortfall("damaged", because=log.breaks_off)
     if was_stopped:
-        yield _gap(GapReason.TIMEOUT, "reading was stopped by the user")
+        yield shortfall("stopped")
 
 
-def _gap(reason: GapReason, detail: str) -> Gap:
-    return Gap(SourceName.REQUEST_LOG, reason, detail)
+def _unread(digest: Digest) -> Iterator[Gap]:
+    """Say what is missing by the lines' own counters."""
+    read = digest.read
+    if read.bad:
+        yield shortfall("bad", read.bad, "; ".join(read.samples))
+    if read.dropped:
+        yield shortfall("dropped", read.dropped)
 
 
 def judge_recording(path: Path, recording: Recording, settings: Settings) -> Report:
@@ -153,13 +154,18 @@ def judge_recording(path: Path, recording: Recording, settings: Settings) -> Rep
     walk, digest = new_walk(settings, contract), new_digest(settings, contract)
     requests = read_requests(path, recording)
     while batch := list(islice(requests, _RECORDS)):
-        digest.update_records(batch)
-        if recording.is_ordered:
-            walk.advance(digest, slice_of(parse_instant(batch[-1].time) - _LATE_MS))
+        block = b"\n".join(batch)
+        digest.update(block)
+        newest = last_time(block)
+        if recording.is_ordered and newest is not None:
+            walk.advance(digest, slice_of(newest - _LATE_MS))
+    digest.span()  # takes in the lines that wait, so that the counters are whole
     return walk.finish(
         digest,
         window=recording.window,
         batches=(recording.batch,),
+        gaps=tuple(_unread(digest)),
+        sources=recording.sources,
         account=recording.account or settings.account,
         region=recording.region or settings.region,
     )

@@ -241,7 +241,9 @@ def test_what_samplers_dropped_is_a_gap(run: Callable[..., Ran], quiet: Path) ->
     counter = {"v": 1, "counter": "dropped", "count": 7, "start": "2026-06-01T10:00:00.000Z", "caller": "api"}
     with quiet.open("a") as file:
         file.write(json.dumps({**counter, "end": "2026-06-01T10:01:00.000Z"}) + "\n")
-    assert run(quiet, "--format", "json").report["gaps"][0]["detail"] == "samplers dropped 7 calls"
+    assert run(quiet, "--format", "json").report["gaps"][0]["detail"] == (
+        "7 records were dropped by samplers before they were written"
+    )
 
 
 def test_a_reader_that_leaves_is_no_error(quiet: Path) -> None:

@@ -68,6 +68,36 @@ def test_a_faulty_recorded_contract_is_told(recording: Path, capsys: pytest.Capt
     assert f"{recording} (contract)" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        (
+            '{"kind": "counter", "v": 1, "counter": "dropped", "count": 7}',
+            "7 records were dropped by samplers before they were written",
+        ),
+        (
+            '{"kind": "request", "request": {"v": 1, "time": "x", "op": "Scan"}}',
+            "1 line of the request log is no record: time is not RFC 3339",
+        ),
+        ('{"kind": "request", "request": ' + "[" * 5000, "1 line of the recording could not be read"),
+        ('{"kind": "weather"}', "1 line is of a kind that this version does not know"),
+    ],
+)
+def test_what_cannot_be_known_is_not_clean(
+    tmp_path: Path, recording: Path, quiet: Path, line: str, told: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    header = recording.read_text().partition("\n")[0]
+    requests = [f'{{"kind": "request", "request": {record}}}' for record in quiet.read_text().splitlines()]
+    path = tmp_path / "quiet-recording.jsonl"
+    path.write_text("\n".join([header, *requests]))
+    assert execute(["replay", str(path)]) == 0
+    path.write_text("\n".join([header, *requests, line]))
+    capsys.readouterr()
+    assert execute(["replay", str(path), "--format", "json"]) == 3
+    report = json.loads(capsys.readouterr().out)
+    assert (report["verdict"]["state"], [gap["detail"] for gap in report["gaps"]]) == ("cannot-tell", [told])
+
+
 def test_what_is_no_recording_is_refused(hot: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert execute(["replay", str(hot)]) == 3
     assert capsys.readouterr().err.startswith(f"dynascope: {hot} is no recording\n  ")

@@ -10,7 +10,7 @@ import pytest
 
 from analyzer.contract.load import load_contract
 from analyzer.model.request import RequestRecord
-from analyzer.recording import read_recording
+from analyzer.recording import read_recording, read_requests
 from analyzer.requests.digest import Digest
 from analyzer.requests.lexicon import Lexicon
 
@@ -28,8 +28,11 @@ def test_a_request_log_is_read(name: str) -> None:
 @pytest.mark.parametrize("name", ["recording-v1.jsonl"])
 def test_a_recording_is_read(name: str) -> None:
     recording = read_recording(HERE / name)
-    assert (recording.bad, recording.unknown, recording.requests) == (0, {}, 14)
-    assert recording.counters == {"dropped": 3}
+    assert [gap.detail for gap in recording.batch.gaps] == ["PKT"]
+    assert len(recording.sources) == 5
+    digest = Digest(Lexicon())
+    digest.update(b"\n".join(read_requests(HERE / name, recording)))
+    assert (digest.read.read, digest.read.bad, digest.read.dropped) == (14, 0, 3)
 
 
 @pytest.mark.parametrize("name", ["contract-v1.yaml"])
