@@ -6,6 +6,7 @@ exact. *Sequences* are exact where parts are split by trace or key or are adjace
 
 from __future__ import annotations
 
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -76,6 +77,10 @@ class DigestLimits(Struct, frozen=True):
     future_ms: int = 60_000
 
 
+def _shape_of(lexicon: Lexicon, table: str, value: str) -> str:
+    return lexicon.template(table, value, clear="~" not in value)
+
+
 class Digest:
     """One part of a request log, or all of it."""
 
@@ -85,6 +90,7 @@ class Digest:
         self._limits = limits
         self._read = ReadCounters()
         self._waiting: list[Line] = []
+        self._shapes = lru_cache(maxsize=4096)(partial(_shape_of, lexicon))
         self._intake = Intake(self._read, limits.ids)
         self._forms = FormTable()
         self._cells = CellTable(limits.cells)
@@ -297,7 +303,10 @@ class Digest:
             values=values[:, :N_COUNTS],
             series=series,
             latency=values[:, N_COUNTS:],
-            keys=tuple(heavy_keys(*self._cells.sides[side], of_side[side], self._lexicon) for side in sorted(of_side)),
+            keys=tuple(
+                heavy_keys(*self._cells.sides[side], of_side[side], self._lexicon, self._shapes)
+                for side in sorted(of_side)
+            ),
             throttles=rare[0],
             refusals=rare[1],
             unparsed=int(values[is_unparsed, Count.REQUESTS].sum()),

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from analyzer.model.request import Consumed
     from analyzer.requests.digest_block import Line
     from analyzer.requests.digest_cells import CellTable
-    from analyzer.requests.digest_keys import FormTable
+    from analyzer.requests.digest_keys import FormTable, Squash
     from analyzer.requests.digest_units import Units
     from analyzer.requests.lexicon import Lexicon
 
@@ -194,7 +194,8 @@ class Columns:
         if b"\\" in joined:
             raws = [canonical(raw) if b"\\" in raw else raw for raw in raws]
             joined = b"\n".join(raws)
-        signatures = _signatures(joined, raws, spaces)
+        squashes = self.router.squashes()
+        signatures = squashes.pop()(joined).split(b"\n") if len(squashes) == 1 else _signatures(squashes, raws, spaces)
         found = [space.seen.get(signature) for space, signature in zip(spaces, signatures, strict=True)]
         for at in [at for at, number in enumerate(found) if number is None]:
             found[at] = spaces[at].learn(signatures[at], raws[at])
@@ -404,16 +405,15 @@ def counts_of(rows: Sequence[Rows]) -> tuple[np.ndarray, np.ndarray, np.ndarray,
     return seconds, cells, columns.T, buckets
 
 
-def _signatures(joined: bytes, raws: list[bytes], spaces: list[KeySpace]) -> list[bytes]:
+def _signatures(squashes: set[Squash], raws: list[bytes], spaces: list[KeySpace]) -> list[bytes]:
     """Return the signature of each key: what its space leaves of it."""
-    squashes = {space.squash for space in spaces}
-    if len(squashes) == 1:
-        return squashes.pop()(joined).split(b"\n")
     signatures = raws.copy()
     for squash in squashes:
         where = [at for at, space in enumerate(spaces) if space.squash is squash]
-        for at, signature in zip(where, squash(b"\n".join([raws[at] for at in where])).split(b"\n"), strict=True):
-            signatures[at] = signature
+        if where:
+            left = squash(b"\n".join([raws[at] for at in where])).split(b"\n")
+            for at, signature in zip(where, left, strict=True):
+                signatures[at] = signature
     return signatures
 
 

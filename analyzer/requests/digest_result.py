@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from heapq import nlargest
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -12,10 +11,10 @@ from analyzer.model.counts import HeavyKey, HeavyKeys, KeyLevel, KeyName
 from analyzer.model.instant import SLICE_MS
 from analyzer.requests.digest_cells import WEIGHT_SCALE
 from analyzer.requests.digest_heavy import CEILINGS
-from analyzer.requests.digest_sides import REGISTERS, Track, estimate_distinct
+from analyzer.requests.digest_sides import REGISTERS, SLICE_SECONDS, either, estimate_distinct
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from analyzer.model.finding import Direction
     from analyzer.model.target import Target
@@ -25,20 +24,30 @@ if TYPE_CHECKING:
 __all__ = ["heavy_keys"]
 
 _SHOWN = 32
-_ALWAYS_SHOWN = 3
+_ALWAYS_SHOWN = 1
 _SHOWN_SHARE = 0.02
-"""At most so many keys of a level are listed, at least the first few, others with this share of the weight."""
+"""At most so many keys of a level are listed, at least the first, others with this share of the weight."""
+
+_IDLE_HEAT = 0.01
+"""Where a whole target has less than this of what one partition serves, items and prefixes are not told of a window."""
 
 Part = tuple[int | None, "SideKeys"]
 """The number of a slice, None for the past, and its keys."""
 
 
-def heavy_keys(target: Target, direction: Direction, parts: Sequence[Part], lexicon: Lexicon) -> HeavyKeys:
-    """Return the heaviest keys of a target and direction over some slices, and perhaps the past."""
+def heavy_keys(
+    target: Target, direction: Direction, parts: Sequence[Part], lexicon: Lexicon, shapes: Callable[[str, str], str]
+) -> HeavyKeys:
+    """Return the heaviest keys of a target and direction over some slices, and perhaps the past.
+
+    `shapes` tells the template of a value of a table.
+    """
     keys: list[HeavyKey] = []
     floor = 0
-    for level in KeyLevel:
-        names, rest = _heaviest(level, parts)
+    total = sum([part.total for _, part in parts])
+    is_idle = parts[0][0] is not None and total < _IDLE_HEAT * CEILINGS[direction] * SLICE_SECONDS * len(parts)
+    for level in (KeyLevel.PARTITION,) if is_idle else KeyLevel:
+        names, rest = _heaviest(level, parts, total)
         keys += [_heavy_key(level, name, low, high, parts, direction) for name, low, high in names]
         if level is KeyLevel.PARTITION:
             floor = rest
@@ -49,83 +58,82 @@ def heavy_keys(target: Target, direction: Direction, parts: Sequence[Part], lexi
     return HeavyKeys(
         target=target,
         direction=direction,
-        total=_down(sum(part.total for _, part in parts)),
+        total=_down(total),
         floor=floor,
-        keys=tuple(_with_templates(key, target.table, lexicon) for key in keys),
+        keys=tuple([_with_templates(key, target.table, shapes) for key in keys]),
         distinct=estimate_distinct(marks.max(axis=0)),
         attributes=attributes,
     )
 
 
-def _heaviest(level: KeyLevel, parts: Sequence[Part]) -> tuple[list[tuple[Name, int, int]], int]:
+def _heaviest(level: KeyLevel, parts: Sequence[Part], total: int) -> tuple[list[tuple[Name, int, int]], int]:
     """Return the keys with the greatest upper bounds, those with refused tries, and the bound on all others."""
     lows: dict[Name, int] = {}
     slacks: dict[Name, int] = {}
     floors = 0
+    refused: dict[Name, int] = {}
+    unsure: dict[Name, int] = {}
     for _, part in parts:
         floors += part.sketches[level].add_to(lows, slacks)
-    least = sum(part.total for _, part in parts) * _SHOWN_SHARE
-    ranked = nlargest(_SHOWN + 1, lows, key=lambda name: (lows[name] + slacks[name], lows[name]))
-    shown = {
-        name: None
-        for rank, name in enumerate(ranked[:_SHOWN])
-        if rank < _ALWAYS_SHOWN or lows[name] + slacks[name] + floors >= least
-    }
-    rest = max((lows[name] + slacks[name] + floors for name in ranked[len(shown) :]), default=0)
-    refused = {name: tries for _, part in parts for name, tries, _ in part.tries[level].items()}
-    shown.update(dict.fromkeys(nlargest(_SHOWN, refused, key=lambda name: refused[name])))
-    bounds = [(name, lows.get(name, 0), lows.get(name, 0) + slacks.get(name, 0) + floors) for name in shown]
-    return bounds, _up(max(floors, rest))
+        if part.tries[level]:
+            part.tries[level].add_to(refused, unsure)
+    uppers = {name: low + slacks[name] + floors for name, low in lows.items()}
+    ranked = sorted(uppers, key=uppers.__getitem__, reverse=True)[: _SHOWN + 1]
+    least = total * _SHOWN_SHARE
+    shown = [name for rank, name in enumerate(ranked[:_SHOWN]) if rank < _ALWAYS_SHOWN or uppers[name] >= least]
+    rest = uppers[ranked[len(shown)]] if len(ranked) > len(shown) else 0
+    if refused:
+        hurt = sorted(refused, key=refused.__getitem__, reverse=True)[:_SHOWN]
+        shown = list(dict.fromkeys(shown + hurt))
+    return [(name, lows.get(name, 0), uppers.get(name, floors)) for name in shown], _up(max(floors, rest))
 
 
 def _heavy_key(
     level: KeyLevel, name: Name, low: int, high: int, parts: Sequence[Part], direction: Direction
 ) -> HeavyKey:
-    ceiling = CEILINGS[direction]
     series: list[tuple[int, int, int]] = []
-    joined = Track()
-    cells = joined.cells
-    tries = 0
+    sampled = requests = sorts = tries = over = 0
+    peak: int | None = None
+    since: int | None = None
+    cells: dict[int, int] = {}
     for number, part in parts:
-        if len(part.tries[level]):
+        if part.tries[level]:
             tries += part.tries[level].bounds(name)[0]
         track = part.tracks[level].get(name)
         if track is None:
             continue
-        if number is None:
-            series += [] if track.best is None else [track.best]
-            joined.add(track)
-            continue
-        series.append((number, *part.sketches[level].bounds(name)))
-        joined.sampled += track.sampled
-        joined.requests += track.requests
-        joined.sorts = max(joined.sorts, track.sorts)
+        series.append(track.best if number is None else (number, *part.sketches[level].bounds(name)))
+        sampled += track.sampled
+        requests += track.requests
+        sorts = max(sorts, track.sorts)
         for cell, weight in track.cells.items():
-            cells[cell] = cells.get(cell, 0) + weight
+            if cell in cells:
+                cells[cell] += weight
+            else:
+                cells[cell] = weight
         if track.ring is not None or track.peak is not None:
-            peak, over, since = track.seconds(ceiling, number)
-            joined.add(Track(peak=peak, over=over, since=since))
-    has_ring = joined.peak is not None
+            top, seconds, first = track.seconds(CEILINGS[direction], number or 0)
+            peak, over, since = either(max, peak, top), over + seconds, either(min, since, first)
     return HeavyKey(
         name=KeyName(level, name) if isinstance(name, str) else KeyName(level, name[0], name[1]),
         low=_down(low),
         high=_up(high),
-        series=tuple((number * SLICE_MS, _down(least), _up(most)) for number, least, most in sorted(series)),
+        series=tuple([(number * SLICE_MS, _down(least), _up(most)) for number, least, most in sorted(series)]),
         tries=_down(tries),
-        by_cell=tuple((cell, _down(weight)) for cell, weight in sorted(joined.cells.items(), key=lambda c: (-c[1], c))),
-        peak_second=None if joined.peak is None else _down(joined.peak),
-        seconds_over=joined.over if has_ring else None,
-        tracked_since=None if joined.since is None else joined.since * SLICE_MS,
-        sampled=joined.sampled,
-        requests=_down(joined.requests),
-        distinct_sorts=joined.sorts or None,
+        by_cell=tuple([(cell, _down(weight)) for cell, weight in sorted(cells.items(), key=lambda c: (-c[1], c))]),
+        peak_second=None if peak is None else _down(peak),
+        seconds_over=None if peak is None else over,
+        tracked_since=None if since is None else since * SLICE_MS,
+        sampled=sampled,
+        requests=_down(requests),
+        distinct_sorts=sorts or None,
     )
 
 
-def _with_templates(key: HeavyKey, table: str, lexicon: Lexicon) -> HeavyKey:
-    values = (key.name.partition,) if key.name.sort is None else (key.name.partition, key.name.sort)
-    templates = tuple([lexicon.template(table, value, clear="~" not in value) for value in values])
-    return msgspec.structs.replace(key, templates=templates)
+def _with_templates(key: HeavyKey, table: str, shapes: Callable[[str, str], str]) -> HeavyKey:
+    name = key.name
+    values = (name.partition,) if name.sort is None else (name.partition, name.sort)
+    return msgspec.structs.replace(key, templates=tuple([shapes(table, value) for value in values]))
 
 
 def _down(weight: int) -> int:

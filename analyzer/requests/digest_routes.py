@@ -160,6 +160,10 @@ class Router:
             space = self._spaces[place] = KeySpace(self._forms, self._lexicon, table, index, policy)
         return space
 
+    def squashes(self) -> set[Squash]:
+        """Return what signatures of keys are made with, in all spaces in use."""
+        return {space.squash for space in self._spaces.values()}
+
     def refill(self, oldest: int, newest: int) -> None:
         """Let raw texts go to the grammar again: so many for each second of log time that is new."""
         begin = oldest - 1 if self._newest is None else self._newest

@@ -15,7 +15,7 @@ from analyzer.statistics.space_saving import SpaceSaving
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["REGISTERS", "SLICE_SECONDS", "Name", "SideKeys", "Track", "estimate_distinct"]
+__all__ = ["REGISTERS", "SLICE_SECONDS", "Name", "SideKeys", "Track", "either", "estimate_distinct"]
 
 REGISTERS = 256
 """Registers of the estimate of how many partition keys there were (HyperLogLog, standard error 6.5 %)."""
@@ -45,7 +45,7 @@ class Track(Struct):
     peak: int | None = None
     over: int = 0
     since: int | None = None
-    best: tuple[int, int, int] | None = None
+    best: tuple[int, int, int] = (0, 0, 0)
 
     def add(self, other: Track) -> None:
         """Take in what another part of the same slice, or of the past, knows."""
@@ -58,9 +58,9 @@ class Track(Struct):
             mine = self.ring
             self.ring = other.ring if mine is None else [a + b for a, b in zip(mine, other.ring, strict=True)]
         self.over += other.over
-        self.peak = _of_both(max, self.peak, other.peak)
-        self.since = _of_both(min, self.since, other.since)
-        if other.best is not None and (self.best is None or other.best[2] > self.best[2]):
+        self.peak = either(max, self.peak, other.peak)
+        self.since = either(min, self.since, other.since)
+        if other.best[2] > self.best[2]:
             self.best = other.best
 
     def copy(self) -> Track:
@@ -72,10 +72,11 @@ class Track(Struct):
         if self.ring is None:
             return self.peak, self.over, self.since
         over = self.over + sum(weight >= ceiling for weight in self.ring)
-        return _of_both(max, self.peak, max(self.ring)), over, _of_both(min, self.since, number)
+        return either(max, self.peak, max(self.ring)), over, either(min, self.since, number)
 
 
-def _of_both(choose: Callable[[int, int], int], one: int | None, other: int | None) -> int | None:
+def either(choose: Callable[[int, int], int], one: int | None, other: int | None) -> int | None:
+    """Choose between two numbers, either of which may not be known."""
     if one is None or other is None:
         return other if one is None else one
     return choose(one, other)

@@ -1,4 +1,8 @@
-"""The floor of the bench: what it costs merely to decode a log into slim typed records, and nothing else."""
+"""The floor of the bench: what it costs merely to decode a log into slim typed records, and nothing else.
+
+The records hold what the report is made of, and no more: structure, keys, units, counts, latency, who, and the request
+id. Run as `python -m tests.bench.floor FILE`.
+"""
 
 from __future__ import annotations
 
@@ -8,32 +12,66 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
-__all__ = ["SlimConsumed", "SlimRecord", "count_records"]
+__all__ = ["SlimRecord", "count_records"]
 
 _BLOCK = 256 * 1024
 
+_Item = dict[str, dict[str, str]]
+
 
 class SlimConsumed(Struct):
-    """The units of one call."""
+    """The units of one call, by what they were consumed on."""
 
-    total: float = 0.0
+    total: float | None = None
+    read: float | None = None
+    write: float | None = None
+    table: float | None = None
+    indexes: dict[str, float] | None = None
+
+
+class SlimPart(Struct):
+    """One member of a batch or transaction."""
+
+    op: str
+    table: str | None = None
+    key: _Item | None = None
+    index_keys: dict[str, _Item] | None = None
+    condition: str | None = None
+    update: str | None = None
 
 
 class SlimRecord(Struct):
-    """The fields without which there is no analysis."""
+    """The fields without which there is no report."""
 
     time: str
     op: str
     table: str | None = None
     index: str | None = None
-    key: dict[str, dict[str, str]] | None = None
+    region: str | None = None
+    account: str | None = None
+    key: _Item | None = None
+    index_keys: dict[str, _Item] | None = None
     key_condition: str | None = None
     filter: str | None = None
+    projection: str | None = None
+    update: str | None = None
+    condition: str | None = None
+    names: dict[str, str] | None = None
+    values: _Item | None = None
+    consistent: bool | None = None
+    forward: bool | None = None
+    limit: int | None = None
     consumed: SlimConsumed | None = None
     count: int | None = None
     scanned: int | None = None
+    more: bool | None = None
+    returned_bytes: int | None = None
     latency_ms: float | None = None
+    attempts: int | None = None
+    parts: list[SlimPart] | None = None
     caller: str | None = None
+    trace_id: str | None = None
+    request_id: str | None = None
     sample_rate: float = 1.0
 
 

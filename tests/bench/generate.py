@@ -1,4 +1,4 @@
-"""Write the bench's logs, the same bytes every time: `python -m tests.bench.generate COUNT [--hard] [--output FILE]`."""
+"""Write the bench's logs, the same bytes every time: `python -m tests.bench.generate COUNT [--hard] [--output F]`."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def _fill(number: int, key: int, second: int, ms: int, drawn: list[int]) -> dict
     return {
         "key": key,
         "token": token(key),
-        "binary": base64.b64encode(key.to_bytes(6, "big")).decode(),
+        "binary": base64.b64encode(b"%09d" % key).decode(),
         "tenant": key % 40,
         "second": text,
         "ms": ms,

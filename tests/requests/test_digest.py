@@ -276,6 +276,9 @@ class TestFailures:
         assert sums(counts, Count.THROTTLED_FAILED) == 1
         (key,) = keys_at(counts, CASES, Direction.READ, KeyLevel.PARTITION)
         assert (key.name.partition, key.tries, key.low) == ("CASE#1", 2, 0)
+        both = result_of(line(key=CASE, error=error, tries=tries), line(key=CASE, error=error, tries=tries, at=20))
+        (key,) = keys_at(both, CASES, Direction.READ, KeyLevel.PARTITION)
+        assert key.tries == 4
 
     def test_retries_that_helped_leave_no_failure(self) -> None:
         counts = result_of(line(tries=[{"code": "ProvisionedThroughputExceededException"}, {"code": "ReadTimeout"}]))

@@ -85,6 +85,12 @@ def test_survives_being_written_down(stream: list[tuple[str, int]]) -> None:
     assert again.plain() == sketch.plain()
 
 
+def test_slack_survives_being_written_down() -> None:
+    sketch = sketch_of([("a", 3), ("b", 2), ("c", 1), ("d", 1)], capacity=1)
+    sketch.add("e", 9)
+    assert SpaceSaving.from_plain(*sketch.plain()).bounds("e") == (9, 9 + sketch.floor)
+
+
 @given(st.lists(STREAM, min_size=1, max_size=4))
 def test_sums_over_sketches_bound_the_sum_of_the_streams(parts: list[list[tuple[str, int]]]) -> None:
     lows: dict[str, int] = {}
