@@ -79,7 +79,7 @@ def check(
 def _form(reading: Reading) -> list[Remark]:
     from analyzer.contract.lint import Remark  # noqa: PLC0415 (light start)
 
-    return [Remark("form", "fail", f.file, f.line, "", f.field, f.message, f.mend) for f in reading.faults]
+    return [Remark("fail", f.field, f.file, f.line, f.message, f.mend, "form", "") for f in reading.faults]
 
 
 def _compared(reading: Reading, tables: Path) -> Sequence[Remark]:

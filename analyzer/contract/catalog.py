@@ -107,7 +107,7 @@ def compare(contract: Contract, tables: Sequence[Described]) -> tuple[Remark, ..
 def _remark(severity: str, table: TableDeclaration, line: int | None, field: str, message: str, mend: str) -> Remark:
     index = table.index(field)
     file = table.file if index is None else index.file
-    return Remark(RULE, severity, file, line, table.name, field, message, mend)
+    return Remark(severity, field, file, line, message, mend, RULE, table.name)
 
 
 def _differences(declared: TableDeclaration, table: Described) -> Iterator[Remark]:

@@ -8,10 +8,10 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
 
 from analyzer.contract.quantities import parse_bytes, parse_multiple, parse_rate, parse_seconds, parse_share
+from analyzer.knowledge.operations import OPERATIONS
 from analyzer.requests.templates import Template
 
 __all__ = [
-    "OPERATIONS",
     "SCALAR",
     "Bytes",
     "Consistency",
@@ -35,22 +35,6 @@ __all__ = [
     "words",
 ]
 
-OPERATIONS = (
-    "GetItem",
-    "Query",
-    "Scan",
-    "PutItem",
-    "UpdateItem",
-    "DeleteItem",
-    "BatchGetItem",
-    "BatchWriteItem",
-    "TransactGetItems",
-    "TransactWriteItems",
-    "ExecuteStatement",
-    "BatchExecuteStatement",
-    "ExecuteTransaction",
-    "SearchVectors",
-)
 _BY_SHORT_NAME = {re.sub("Items?$", "", name).lower(): name for name in OPERATIONS}
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from msgspec import Struct
+import msgspec
 
 from analyzer.contract.rules import RULES
-from analyzer.contract.scope import Limits, Scope
+from analyzer.contract.scope import Limits, Objection, Scope
 
 if TYPE_CHECKING:
     from analyzer.contract.model import Contract
@@ -15,17 +15,11 @@ if TYPE_CHECKING:
 __all__ = ["Remark", "lint", "rule_name"]
 
 
-class Remark(Struct, frozen=True):
-    """What one rule says of one place; `severity` is fail or warn, `rule` the stable name to look it up by."""
+class Remark(Objection, frozen=True):
+    """An objection of one rule to one table; `rule` is the stable name to look it up by."""
 
     rule: str
-    severity: str
-    file: str
-    line: int | None
     table: str
-    field: str
-    message: str
-    mend: str
 
     def __str__(self) -> str:
         """Write `file:line: severity rule: field: message; mend`."""
@@ -40,8 +34,8 @@ def lint(contract: Contract, limits: Limits | None = None) -> tuple[Remark, ...]
         scope = Scope(table, contract, limits or Limits())
         for rule in RULES:
             remarks += [
-                Remark(rule_name(rule), o.severity, o.file, o.line, table.name, o.field, o.message, o.mend)
-                for o in rule(scope)
+                Remark(**msgspec.structs.asdict(objection), rule=rule_name(rule), table=table.name)
+                for objection in rule(scope)
             ]
     return tuple(sorted(remarks, key=lambda r: (r.file, r.line or 0, r.severity, r.rule, r.field)))
 

@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from analyzer.knowledge.names import table_name
 from analyzer.requests.lexicon import TableKeys
 from analyzer.requests.tokens import is_placeholder, is_token, key_text
 
@@ -66,12 +67,9 @@ def _texts(record: RequestRecord) -> Iterator[tuple[str, str, str]]:
     keys: list[tuple[str | None, dict[str, dict[str, object]]]] = [(record.table, record.key or {})]
     keys += [(record.table, key) for key in (record.index_keys or {}).values()]
     keys += [(part.table or record.table, part.key or {}) for part in record.parts or ()]
+    keys.append((record.table, record.values or {}))
     for table, key in keys:
         for attribute, value in key.items():
             text = key_text(value)
             if table is not None and text is not None:
-                yield table, attribute, text
-    for attribute, value in (record.values or {}).items():
-        text = key_text(value)
-        if record.table is not None and text is not None:
-            yield record.table, attribute, text
+                yield table_name(table), attribute, text

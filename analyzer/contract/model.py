@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from analyzer.knowledge.operations import WRITES
 from analyzer.requests.lexicon import Lexicon, TableKeys
 from analyzer.requests.templates import Template
 
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
 __all__ = [
     "EMPTY_CONTRACT",
     "UNNAMED",
-    "WRITES",
     "Allowance",
     "CallerNames",
     "Contract",
@@ -206,10 +206,6 @@ class PatternDeclaration(Struct, frozen=True, kw_only=True):
         return next((k.template for key in self.keys[:1] for k in key if k.attribute == attribute), None)
 
 
-WRITES = frozenset({"PutItem", "UpdateItem", "DeleteItem", "BatchWriteItem", "TransactWriteItems"})
-"""The operations that only write; of a PartiQL operation the statement decides."""
-
-
 class TableDeclaration(Struct, frozen=True, kw_only=True):
     """One table, or all whose names fit a glob; `keys_assumed`: nobody named its key attributes."""
 
@@ -298,10 +294,14 @@ class Contract(Struct, frozen=True):
 
     def lexicon(self, salt: Salt | None = None) -> Lexicon:
         """Return the declared keys of all tables, ready to classify those of requests."""
+        return Lexicon(self.keys(), salt)
+
+    def keys(self) -> list[TableKeys]:
+        """Return the keys of each name that is declared, the unnamed table last."""
         by_name: dict[str, list[TableKeys]] = {}
         for table in sorted(self.tables, key=lambda t: t.name == UNNAMED):
             by_name.setdefault(table.name, []).append(table.keys())
-        return Lexicon([_united(listed) for listed in by_name.values()], salt)
+        return [_united(listed) for listed in by_name.values()]
 
     def caller_of(self, service: str | None, role: str | None = None, user_agent: str | None = None) -> str | None:
         """Return the declared name of a caller, by the service, role or user agent that a source saw.

@@ -35,7 +35,7 @@ class Scope(Struct, frozen=True):
 
 
 class Objection(Struct, frozen=True):
-    """What a rule says of one place of a table."""
+    """What is said of one place of a table; `severity` is fail or warn."""
 
     severity: str
     field: str

@@ -71,10 +71,10 @@ def _key(index: IndexDeclaration) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 def _joined(first: TableDeclaration, second: TableDeclaration) -> TableDeclaration:
     """Add to a table what another part says of it; key attributes that somebody named win over assumed ones."""
-    base, more = (second, first) if first.keys_assumed else (first, second)
+    surer, other = (second, first) if first.keys_assumed else (first, second)
     return replace(
-        base,
-        owner=base.owner or more.owner,
+        surer,
+        owner=surer.owner or other.owner,
         patterns=(*first.patterns, *(p for p in second.patterns if first.pattern(p.id) is None)),
         indexes=tuple(_indexes((*first.indexes, *second.indexes))),
         entities=(*first.entities, *(e for e in second.entities if first.entity(e.name) is None)),

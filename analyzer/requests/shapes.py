@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import msgspec
 from msgspec import Struct
 
+from analyzer.knowledge.names import table_name
+from analyzer.knowledge.operations import WRITES
 from analyzer.model.shape import KeyPredicate, PartShape, Shape
 from analyzer.requests.expressions import ExpressionError, filter_of, key_bounds, projection_of, update_of
 from analyzer.requests.masking import LONGEST_TEXT, mask_expression, mask_statement, masked_statement
@@ -28,7 +30,6 @@ KeyValues = tuple[tuple[str, ...] | None, ...]
 """For each slot of a skeleton the texts of its values, None where they are not known."""
 
 _CLEAR = frozenset({None, "reveal"})
-_WRITES = frozenset({"PutItem", "UpdateItem", "DeleteItem", "BatchWriteItem", "TransactWriteItems"})
 _PART_WRITES = frozenset({"Put", "Update", "Delete"})
 _VALUE = re.compile(r":\w+")
 
@@ -166,7 +167,7 @@ def skeleton_of(record: RequestRecord, lexicon: Lexicon | None = None) -> tuple[
             return (_skeleton_of_statement(record, record.statement, lexicon),)
         return (_skeleton_of_call(record),)
     except ExpressionError:
-        table = _table_name(record.table) or ("" if record.statement is None else table_of(record.statement))
+        table = table_name(record.table or "") or ("" if record.statement is None else table_of(record.statement))
         return (_unparsed(record, table),)
 
 
@@ -190,7 +191,7 @@ def _skeleton_of_call(record: RequestRecord) -> Skeleton:
     filtered = None if record.filter is None else filter_of(mask_expression(record.filter, names))
     return Skeleton(
         operation=record.op,
-        table=_table_name(record.table),
+        table=table_name(record.table or ""),
         index=record.index,
         slots=_ordered(slots),
         filter=None if filtered is None else filtered.text,
@@ -204,7 +205,7 @@ def _skeleton_of_call(record: RequestRecord) -> Skeleton:
         select=record.select,
         segmented=record.segment is not None,
         scans=record.op == "Scan",
-        writes=record.op in _WRITES,
+        writes=record.op in WRITES,
         is_clear=record.keys in _CLEAR,
     )
 
@@ -214,7 +215,7 @@ def _skeleton_of_statement(record: RequestRecord, text: str, lexicon: Lexicon | 
     read = read_statement(masked, lexicon, frozenset(record.key or ()), _told(record, text))
     return Skeleton(
         operation=record.op,
-        table=_table_name(read.statement.table),
+        table=table_name(read.statement.table),
         index=read.statement.index or record.index,
         slots=_ordered(tuple(Slot(*bound) for bound in read.bounds)),
         filter=read.filter,
@@ -250,7 +251,7 @@ def _skeleton_of_parts(record: RequestRecord, table: str, parts: list[Part]) -> 
         operation=record.op,
         table=table,
         consistent=record.consistent,
-        writes=record.op in _WRITES or any(part.op in _PART_WRITES for part in parts),
+        writes=record.op in WRITES or any(part.op in _PART_WRITES for part in parts),
         is_parted=True,
         is_clear=record.keys in _CLEAR,
     )
@@ -278,20 +279,13 @@ def _unparsed(record: RequestRecord, table: str) -> Skeleton:
         table=table,
         index=record.index,
         scans=record.op == "Scan",
-        writes=record.op in _WRITES,
+        writes=record.op in WRITES,
         parsed=False,
     )
 
 
-def _table_name(name: str | None) -> str:
-    """Reduce an ARN to the name of its table."""
-    if name is None or not name.startswith("arn:"):
-        return name or ""
-    return name.partition("/")[2].partition("/")[0]
-
-
 def _table_of_part(record: RequestRecord, part: Part) -> str:
-    return _table_name(part.table or record.table) or ("" if part.statement is None else table_of(part.statement))
+    return table_name(part.table or record.table or "") or ("" if part.statement is None else table_of(part.statement))
 
 
 def _slots_of_key(key: Mapping[str, object]) -> tuple[Slot, ...]:

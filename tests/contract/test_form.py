@@ -7,8 +7,9 @@ import jsonschema  # type: ignore[import-untyped]
 import pytest
 from ruamel.yaml import YAML
 
-from analyzer.contract.fields import OPERATIONS, operation_named
+from analyzer.contract.fields import operation_named
 from analyzer.contract.form import json_schema
+from analyzer.knowledge.operations import OPERATIONS
 
 PUBLISHED = Path(__file__).parents[2] / "docs" / "reference" / "contract.schema.json"
 DOCUMENT = """\

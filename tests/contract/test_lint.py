@@ -40,7 +40,7 @@ def test_a_remark_is_one_line_with_place_and_mend() -> None:
         "c.yaml:1: fail scan-pattern: a: it is served by a Scan; "
         "serve it with a key: GetItem, or Query of the table or an index"
     )
-    assert str(Remark("r", "warn", "f", None, "t", "x", "m", "n")) == "f: warn r: x: m; n"
+    assert str(Remark("warn", "x", "f", None, "m", "n", "r", "t")) == "f: warn r: x: m; n"
 
 
 @pytest.mark.parametrize(

@@ -59,3 +59,10 @@ def test_places_and_words_are_bounded() -> None:
         found.add(one)
     assert len(found._words) == 2000
     assert max(map(len, found._words.values())) == 1000
+
+
+def test_a_table_that_is_given_by_its_arn_is_that_table() -> None:
+    arn = "arn:aws:dynamodb:us-east-1:111122223333:table/cases"
+    one = record(key=key("CASE#1"))
+    other = RequestRecord(time=one.time, op="GetItem", v=1, table=arn, key=key("CASE#2"))
+    assert literals(one, other) == {"cases": {"CASE"}}
