@@ -90,11 +90,16 @@ class ReadCounters(Struct):
     squeezed: int = 0
     samples: tuple[str, ...] = ()
 
-    def count_bad(self, reason: str) -> None:
-        """Count one bad line."""
-        self.bad += 1
+    def count_bad(self, reason: str, lines: int = 1) -> None:
+        """Count bad lines of one reason."""
+        self.bad += lines
         if len(self.samples) < _SAMPLES and reason not in self.samples:
             self.samples = (*self.samples, reason)
+
+    def count_overlong(self, lines: int = 1) -> None:
+        """Count lines beyond the bound, which are bad ones too."""
+        self.overlong += lines
+        self.count_bad("line is too long", lines)
 
     def add(self, other: ReadCounters) -> None:
         """Take in the counts of another part of the log."""
@@ -126,8 +131,7 @@ def read_lines(block: bytes, counters: ReadCounters) -> list[Line]:
 
 def _read_line(text: bytes, counters: ReadCounters) -> Line | None:
     if len(text) > LONGEST_LINE:
-        counters.overlong += 1
-        counters.count_bad("line is too long")
+        counters.count_overlong()
         return None
     try:
         return _LINES.decode(text)

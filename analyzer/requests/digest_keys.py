@@ -125,6 +125,7 @@ class KeySpace:
         self._table = table
         self._is_clear = policy in {None, "reveal"}
         self._has_identity = policy != "template"
+        self._predicates: dict[tuple[str, str, tuple[str, ...] | None], KeyPredicate] = {}
         self._locals: dict[str, bool] = {}
         self._layouts: dict[tuple[object, ...], tuple[int, int]] = {}
         self.schema = lexicon.schema(table, index)
@@ -187,7 +188,14 @@ class KeySpace:
 
     def predicate(self, attribute: str, operator: str, texts: tuple[str, ...] | None) -> KeyPredicate:
         """Return the class of the values that one condition compares an attribute with."""
-        return self._lexicon.classify(self._table, attribute, operator, texts, clear=self._is_clear)
+        what = (attribute, operator, texts)
+        predicate = self._predicates.get(what)
+        if predicate is None:
+            predicate = self._lexicon.classify(self._table, attribute, operator, texts, clear=self._is_clear)
+            if len(self._predicates) >= _MOST_SIGNATURES:
+                self._predicates.clear()
+            self._predicates[what] = predicate
+        return predicate
 
     def parse(self, raw: bytes) -> tuple[int, bytes, bytes]:
         """Return form, partition and sort key of an irregular key."""

@@ -11,7 +11,7 @@ from analyzer.model.counts import HeavyKey, HeavyKeys, KeyLevel, KeyName
 from analyzer.model.instant import SLICE_MS
 from analyzer.requests.digest_cells import WEIGHT_SCALE
 from analyzer.requests.digest_heavy import CEILINGS
-from analyzer.requests.digest_sides import REGISTERS, SLICE_SECONDS, either, estimate_distinct
+from analyzer.requests.digest_sides import REGISTERS, either, estimate_distinct
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -28,9 +28,6 @@ _ALWAYS_SHOWN = 1
 _SHOWN_SHARE = 0.02
 """At most so many keys of a level are listed, at least the first, others with this share of the weight."""
 
-_IDLE_HEAT = 0.01
-"""Where a whole target has less than this of what one partition serves, items and prefixes are not told of a window."""
-
 Part = tuple[int | None, "SideKeys"]
 """The number of a slice, None for the past, and its keys."""
 
@@ -45,8 +42,7 @@ def heavy_keys(
     keys: list[HeavyKey] = []
     floor = 0
     total = sum([part.total for _, part in parts])
-    is_idle = parts[0][0] is not None and total < _IDLE_HEAT * CEILINGS[direction] * SLICE_SECONDS * len(parts)
-    for level in (KeyLevel.PARTITION,) if is_idle else KeyLevel:
+    for level in KeyLevel:
         names, rest = _heaviest(level, parts, total)
         keys += [_heavy_key(level, name, low, high, parts, direction) for name, low, high in names]
         if level is KeyLevel.PARTITION:

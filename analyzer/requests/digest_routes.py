@@ -99,11 +99,12 @@ class Binding:
     remembers cells by that text, or by its signature. `fixed` stands for it where no value matters.
     """
 
-    __slots__ = ("fixed", "key_class", "marker", "others", "record", "route", "seen", "skeleton", "squash")
+    __slots__ = ("fixed", "key_class", "marker", "others", "raw_key", "record", "route", "seen", "skeleton", "squash")
 
     def __init__(self, route: Route, skeleton: Skeleton, record: RequestRecord, key_class: KeyClass) -> None:
         self.route = route
         self.squash: Squash | None = None
+        self.raw_key: tuple[object, ...] = ()
         known = {predicate.attribute for predicate in key_class}
         self.skeleton = skeleton
         self.record = record
@@ -130,6 +131,7 @@ class Router:
         self._allowance = 0
         self._newest: int | None = None
         self._skeletons: dict[tuple[object, ...], tuple[Skeleton, ...]] = {}
+        self._known_cells: dict[tuple[object, ...], int] = {}
         self._spaces: dict[tuple[str, str | None, str | None], KeySpace] = {}
         self._seen = 0
         self.squeezed = 0
@@ -206,13 +208,17 @@ class Router:
                 key={predicate.attribute: {} for predicate in predicates} or None,
                 values={name: {} for name in told} or None,
             )
-            binding = self._bindings[place] = Binding(route, self.skeletons(record)[0], record, predicates)
+            key = raw_key(record)
+            binding = self._bindings[place] = Binding(route, self._parsed(key, record)[0], record, predicates)
+            binding.raw_key = key
             binding.squash = self._space_of(binding).squash if binding.marker is not None else None
         return binding
 
     def skeletons(self, record: RequestRecord) -> tuple[Skeleton, ...]:
         """Return a record's skeletons, from the grammar only if its masked texts were never seen, N times a second."""
-        key = raw_key(record)
+        return self._parsed(raw_key(record), record)
+
+    def _parsed(self, key: tuple[object, ...], record: RequestRecord) -> tuple[Skeleton, ...]:
         skeletons = self._skeletons.get(key)
         if skeletons is not None:
             return skeletons
@@ -223,6 +229,7 @@ class Router:
         skeletons = skeleton_of(record, self._lexicon)
         if len(self._skeletons) >= self._most:
             self._skeletons.clear()
+            self._known_cells.clear()
         self._skeletons[key] = skeletons
         return skeletons
 
@@ -295,9 +302,16 @@ class Router:
             known.get(at) or known.get(slot.attribute) or KeyPredicate(slot.attribute, slot.operator)
             for at, slot in enumerate(skeleton.slots)
         )
-        shape = skeleton.shape(predicates, route.record.pattern)
-        target = self.target(route, skeleton.table, skeleton.index)
-        return self._cells.number(Cell(target, shape, route.caller, route.rate))
+        record = route.record
+        what = (id(skeleton), predicates, record.pattern, record.account, record.region, route.caller, route.rate)
+        number = self._known_cells.get(what)
+        if number is None:
+            shape = skeleton.shape(predicates, record.pattern)
+            target = self.target(route, skeleton.table, skeleton.index)
+            number = self._cells.number(Cell(target, shape, route.caller, route.rate))
+            if any(known is skeleton for known in self._skeletons.get(binding.raw_key, ())):
+                self._known_cells[what] = number  # the number of an object means it only while that is kept
+        return number
 
     def target(self, route: Route, table: str, index: str | None) -> Target:
         """Return where a route's units are consumed: those of a local index on its table."""

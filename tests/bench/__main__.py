@@ -14,7 +14,7 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from tests.bench import declared, generate, workload
+from tests.bench import declared
 from tests.bench.measure import Interval, interval_of, run
 
 ROOT = Path(__file__).parents[2]
@@ -53,7 +53,7 @@ class Figures:
 def prepare(records: int) -> list[Log]:
     """Write the logs that are not there yet; their names tell the version of what writes them."""
     FOLDER.mkdir(exist_ok=True)
-    sources = [Path(str(module.__file__)).read_bytes() for module in (workload, generate)]
+    sources = [(ROOT / "tests/bench" / name).read_bytes() for name in ("workload.py", "generate.py")]
     version = blake2b(b"".join(sources), digest_size=4).hexdigest()
     logs = []
     for name, hard in (("plain", False), ("hard", True)):
@@ -62,9 +62,10 @@ def prepare(records: int) -> list[Log]:
         contract.write_text(json.dumps(declared.contract(hard=hard)))
         if not path.exists():
             print(f"writing {path.name}", flush=True)
-            with path.with_suffix(".part").open("wb") as sink:
-                generate.generate(records, hard=hard, sink=sink)
-            path.with_suffix(".part").rename(path)
+            part = path.with_suffix(".part")
+            options = [str(records), "--output", str(part), *(["--hard"] if hard else [])]
+            run([PYTHON, "-m", "tests.bench.generate", *options])
+            part.rename(path)
         logs.append(Log(name, path, contract, hard))
     return logs
 
