@@ -18,6 +18,7 @@ from analyzer.model.shape import KeyPredicate
 from analyzer.model.target import Target
 from analyzer.requests.digest_block import ABSENT
 from analyzer.requests.digest_cells import WRITE_OPERATIONS, is_local_index, rounded_rate, unparsed_skeleton
+from analyzer.requests.digest_churn import even_out, even_out_statement, rename_values
 from analyzer.requests.digest_codes import CodeMap
 from analyzer.requests.digest_keys import KeySpace
 from analyzer.requests.masking import mask_statement
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
     from analyzer.requests.digest_block import Line
     from analyzer.requests.digest_cells import CellTable
+    from analyzer.requests.digest_churn import Evened
     from analyzer.requests.digest_keys import FormTable, KeyClass, Squash
     from analyzer.requests.lexicon import Lexicon
     from analyzer.requests.shapes import Skeleton
@@ -57,7 +59,10 @@ _FIELDS = (
     "pattern",
     "sample_rate",
 )
+_EXPRESSIONS = ("key_condition", "filter", "projection", "update", "condition")
+_PLAIN_FIELDS = tuple(name for name in _FIELDS if name not in {*_EXPRESSIONS, "statement"})
 _TEXTS = attrgetter(*_FIELDS)
+_EXPRESSION_TEXTS = attrgetter(*_EXPRESSIONS)
 _NAMES = attrgetter("names")
 
 COUNTER = 0
@@ -142,6 +147,7 @@ class Router:
         """Forget all routes; numbers given out before are void."""
         self.routes: list[Route] = []
         self.known: dict[RouteKey, int] = {}
+        self._evened: dict[tuple[object, ...], int] = {}
         self._bindings: dict[tuple[int, int, tuple[str, ...]], Binding] = {}
         self._by_code: dict[int, Binding] = {}
         self._seen = 0
@@ -150,7 +156,7 @@ class Router:
     @property
     def is_full(self) -> bool:
         """Whether it is time to `clear`."""
-        return len(self.routes) > self._most or self._seen > 16 * self._most
+        return len(self.routes) > self._most or self._seen > 16 * self._most or len(self._evened) > self._most
 
     def space(self, table: str, index: str | None, policy: str | None) -> KeySpace:
         """Return the space of the keys of a table or index under a `keys` policy."""
@@ -174,7 +180,11 @@ class Router:
             self._newest = newest
 
     def add(self, line: Line, key: RouteKey) -> int:
-        """Return the number of a route that is seen for the first time."""
+        """Return the number of the route of a line whose texts were never seen.
+
+        Where they differ from known ones in invented names alone, that is a route of evened texts, and the line's
+        values are renamed to fit it; the texts are not remembered.
+        """
         number = self.known.get(key)
         if number is not None:
             return number
@@ -182,15 +192,35 @@ class Router:
             self.known[key] = COUNTER
             return COUNTER
         fields = dict(zip(_FIELDS, key[0], strict=True))
-        segments = fields.pop("total_segments")
         names = _names(key[1])
+        evened = _even_out(line, names or {})
+        if evened is not None:
+            rest = (*(fields[name] for name in _PLAIN_FIELDS), line.parts is ABSENT, *evened.key)
+            before = self._evened.get(rest)
+            if before is None:
+                self._evened[rest] = COUNTER
+            elif line.values is not ABSENT and evened.renamed:
+                line.values = msgspec.Raw(rename_values(_values(bytes(line.values)), evened.renamed))
+            if before is not None:
+                return before or self._add_evened(line, fields, evened, rest)
+        number = self._add(line, fields, names)
+        self.known[key] = number
+        return number
+
+    def _add_evened(self, line: Line, fields: dict[str, Any], evened: Evened, rest: tuple[object, ...]) -> int:
+        names = _EXPRESSIONS if line.statement is None else ("statement",)
+        fields.update(zip(names, evened.texts, strict=True))
+        number = self._evened[rest] = self._add(line, fields, dict(evened.names) or None)
+        return number
+
+    def _add(self, line: Line, fields: dict[str, Any], names: dict[str, str] | None) -> int:
+        segments = fields.pop("total_segments")
         record = RequestRecord(
             time="", v=1, names=names, segment=None if segments is None else 0, total_segments=segments, **fields
         )
         number = len(self.routes) + 1
         space = self.space(table_name(line.table), line.index, line.keys)
         self.routes.append(Route(number, record, space, is_parted=line.parts is not ABSENT))
-        self.known[key] = number
         return number
 
     def route(self, number: int) -> Route:
@@ -327,6 +357,13 @@ def _marker(condition: str | None, places: set[int]) -> bytes | None:
     names = list(dict.fromkeys(_PLACEHOLDER.findall(condition)))
     place = places.pop()
     return f'"{names[place]}"'.encode() if place < len(names) else None
+
+
+def _even_out(line: Line, names: dict[str, str]) -> Evened | None:
+    """Even out the texts of a line; None for those that are better left alone."""
+    if line.statement is None:
+        return even_out(_EXPRESSION_TEXTS(line), names) if line.parts is ABSENT else None
+    return even_out_statement(line.statement) if line.values is ABSENT and line.parts is ABSENT else None
 
 
 def _names(raw: bytes) -> dict[str, str] | None:
