@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING, Any
 import structlog
 
 from analyzer.checkpoint import StateFolder
-from analyzer.config import load_settings
 from analyzer.daemon import Daemon, Outlets
 from analyzer.exporters.server import Server
 from analyzer.exporters.verdicts import json_lines, text_lines
 from analyzer.render.pages import detector_pages
 from analyzer.render.show import show
-from analyzer.setup import build_setup
+from analyzer.setup import load_setup
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,7 +24,6 @@ if TYPE_CHECKING:
     from structlog.typing import FilteringBoundLogger
 
     from analyzer.model.report import Report
-    from analyzer.setup import Setup
 
 __all__ = ["make_logger", "run_daemon"]
 
@@ -54,26 +52,20 @@ def make_logger(level: str, form: str) -> FilteringBoundLogger:
 
 def run_daemon(config: Path | None, *, as_json: bool, write: Callable[[str], None]) -> None:
     """Run the daemon until it is told to stop; raises ConfigError, ContractError, UsageError before anything starts."""
-    settings = load_settings(config)
-    setup = build_setup(settings)
+    setup = load_setup(config)
     server = Server(detector_pages(), setup.policy, setup.salt)
 
     def tell(events: Report) -> None:
         shown = show(events, server.policy, server.salt)
         write(json_lines(shown) if as_json else text_lines(shown))
 
-    log = make_logger(settings.log.level, settings.log.format)
+    log = make_logger(setup.fixed["log.level"], setup.fixed["log.format"])
     outlets = Outlets(server=server, state=StateFolder(setup.state), log=log, tell=tell)
-    load = partial(_load, config)
 
     async def work() -> None:
-        await Daemon(setup, outlets, load).run()
+        await Daemon(setup, outlets, partial(load_setup, config)).run()
 
     try:
         asyncio.run(work())
     except BaseExceptionGroup as group:
         raise group.exceptions[0] from None
-
-
-def _load(config: Path | None) -> Setup:
-    return build_setup(load_settings(config))

@@ -14,6 +14,7 @@ from analyzer.errors import DynascopeError, UsageError
 from analyzer.exporters.from_counts import Carried
 from analyzer.lifecycle.advance import State
 from analyzer.model.batch import Position
+from analyzer.model.counts import Cell
 from analyzer.model.instant import Instant
 
 if TYPE_CHECKING:
@@ -33,7 +34,8 @@ class Checkpoint(Struct, frozen=True, kw_only=True):
     """The state of a daemon between two blocks.
 
     `digest` is what the digest wrote itself. `kept` holds counters that are not the digest's, by metric and labels.
-    `contract` tells the contract apart under which `carried` and `patterns` (what each cell was called) hold.
+    `contract` tells the contract apart under which `carried`, `patterns` (what each cell was called) and
+    `restated` hold: cells of the digest that were counted under an earlier one, with what this one says of them.
     """
 
     saved_at: Instant
@@ -44,6 +46,7 @@ class Checkpoint(Struct, frozen=True, kw_only=True):
     kept: dict[str, dict[tuple[str, ...], float]]
     contract: str
     patterns: dict[str, str] = {}
+    restated: tuple[tuple[Cell, Cell], ...] = ()
 
 
 class NewerStateError(DynascopeError):

@@ -6,7 +6,6 @@ The environment overrides the salt and nothing else.
 
 from __future__ import annotations
 
-import difflib
 import os
 import re
 from pathlib import Path
@@ -26,17 +25,19 @@ from pydantic import (
     field_validator,
 )
 
+from analyzer.config_faults import did_you_mean, faults_of, line_of, without
 from analyzer.config_file import Lines, read_yaml
 from analyzer.errors import ConfigError, Fault
 from analyzer.exporters.address import is_loopback
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from pydantic import ValidationInfo
 
 __all__ = [
     "DEFAULT_LISTEN",
+    "REFERENCE",
     "Settings",
     "build_detectors",
     "build_struct",
@@ -44,11 +45,14 @@ __all__ = [
     "json_schema",
     "load_settings",
     "parse_duration",
+    "read_settings",
 ]
 
 DEFAULT_LISTEN = "127.0.0.1:8642"
+REFERENCE = "docs/reference/configuration.md"
 _SLICE_MS = 10_000
 _LAST_PORT = 65_535
+_MOST = 2**31 - 1
 _UNITS_MS = {"ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|d)")
 
@@ -86,6 +90,7 @@ Texts = Annotated[
     WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}),
 ]
 Thresholds = dict[str, float | int | bool | str]
+Limit = Annotated[int, Field(ge=1, le=_MOST)]
 
 
 class _Section(BaseModel):
@@ -126,7 +131,7 @@ class Settings(_Section):
     region: str | None = Field(None, description="region of the tables, where the log does not say")
     account: str | None = Field(None, description="account of the tables, where the log does not say")
     detectors: dict[str, Thresholds] = Field({}, description="thresholds by detector")
-    limits: dict[str, int] = Field({}, description="bounds of what is kept in memory")
+    limits: dict[str, Limit] = Field({}, description="bounds of what is kept in memory")
     log: LogSettings = LogSettings()
     _file: str = PrivateAttr("configuration")
     _lines: Lines = PrivateAttr(default_factory=dict)
@@ -180,6 +185,11 @@ class Settings(_Section):
         return value
 
     @property
+    def file(self) -> str:
+        """The file that it was read from, as faults call it."""
+        return self._file
+
+    @property
     def listen_host(self) -> str:
         """The host to listen on, an IPv6 address without its brackets."""
         return self.listen.rpartition(":")[0].strip("[]")
@@ -206,7 +216,7 @@ class Settings(_Section):
 
     def fault(self, path: tuple[str, ...], message: str, mend: str) -> Fault:
         """Return a fault of one field, with its line where the file has it."""
-        return Fault(self._file, _line(self._lines, path), ".".join(path), message, mend)
+        return Fault(self._file, line_of(self._lines, path), ".".join(path), message, mend)
 
     def effective(self) -> dict[str, Any]:
         """Return everything that holds, ready to print: durations as text, the salt as `set` or `unset`."""
@@ -220,9 +230,22 @@ def load_settings(
     environ: Mapping[str, str] | None = None,
     overrides: Mapping[str, object] | None = None,
 ) -> Settings:
-    """Read the configuration; without a path, defaults and the salt of the environment. Raises ConfigError.
+    """Read like `read_settings`, but raise ConfigError with every fault."""
+    settings, faults = read_settings(path, environ, overrides)
+    if faults:
+        raise ConfigError(faults)
+    return settings
 
-    `overrides` are what the command line sets; its paths, like those of the environment, are not the file's.
+
+def read_settings(
+    path: str | Path | None = None,
+    environ: Mapping[str, str] | None = None,
+    overrides: Mapping[str, object] | None = None,
+) -> tuple[Settings, tuple[Fault, ...]]:
+    """Return what holds and every fault; what is faulty has its default, so that what else is wrong can be found too.
+
+    Without a path, defaults and the salt of the environment. `overrides` are what the command line sets; its paths,
+    like those of the environment, are not the file's. Raises ConfigError for a file that is no mapping at all.
     """
     environ = os.environ if environ is None else environ
     content, lines = ({}, {}) if path is None else read_yaml(Path(path))
@@ -235,28 +258,38 @@ def load_settings(
     elif environ.get("DYNASCOPE_SALT_FILE"):
         given |= {"salt": None, "salt_file": environ["DYNASCOPE_SALT_FILE"]}
     given |= {name: str(Path(str(given[name])).absolute()) for name in ("salt_file",) if given.get(name) is not None}
-    try:
-        settings = Settings.model_validate({**content, **given})
-    except ValidationError as error:
-        faults = (
-            msgspec.structs.replace(fault, file="command line", line=None)
-            if fault.field in (overrides or {})
-            else fault
-            for fault in _faults(error, file, lines)
-        )
-        raise ConfigError(tuple(sorted(faults, key=lambda fault: fault.line or 0))) from None
+    settings, found = _validate({**content, **given}, file, lines)
+    faults = (
+        msgspec.structs.replace(fault, file="command line", line=None) if fault.field in (overrides or {}) else fault
+        for fault in found
+    )
     if path is not None:
         settings = _from_folder(settings, Path(path).parent)
     settings._file = file  # noqa: SLF001 -- the class and its reader are one module
     settings._lines = lines  # noqa: SLF001 -- same
-    return settings
+    return settings, tuple(sorted(faults, key=lambda fault: fault.line or 0))
+
+
+def _validate(content: dict[str, Any], file: str, lines: Lines) -> tuple[Settings, tuple[Fault, ...]]:
+    """Validate; where that fails, take out what is faulty until the rest holds."""
+    faults: tuple[Fault, ...] = ()
+    while True:
+        try:
+            return Settings.model_validate(content), faults
+        except ValidationError as error:
+            faults = faults or faults_of(error, file, lines, _SECTIONS)
+            rest = without(content, error)
+            content = rest if rest != content else {}
+
+
+_SECTIONS: dict[str, type[_Section]] = {"": Settings, "request_log": RequestLogSettings, "log": LogSettings}
 
 
 def build_detectors(settings: Settings, known: Sequence[type[S]]) -> tuple[S, ...]:
     """Make every known detector with its configured thresholds; raises ConfigError with all faults."""
     by_name = {cast("str", vars(detector)["name"]): detector for detector in known}
     faults = [
-        settings.fault(("detectors", name), "no such detector", _did_you_mean(name, by_name, "`dynascope explain`"))
+        settings.fault(("detectors", name), "no such detector", did_you_mean(name, by_name, "`dynascope explain`"))
         for name in settings.detectors
         if name not in by_name
     ]
@@ -287,25 +320,22 @@ def json_schema() -> dict[str, Any]:
 def _convert(
     settings: Settings, path: tuple[str, ...], kind: type[S], values: Mapping[str, object], faults: list[Fault]
 ) -> list[S]:
-    fields = [field.encode_name for field in msgspec.structs.fields(cast("type[msgspec.Struct]", kind))]
+    fields = msgspec.structs.fields(cast("type[msgspec.Struct]", kind))
+    defaults = {field.encode_name: field.default for field in fields}
     before = len(faults)
     for name in values:
-        if name not in fields:
-            mend = _did_you_mean(name, fields, "the detector's page" if path[0] == "detectors" else "the reference")
+        if name not in defaults:
+            mend = did_you_mean(name, defaults, REFERENCE)
             faults.append(settings.fault((*path, name), "unknown key", mend))
-    for name in fields:
+    for name in defaults:
         if name in values:
             try:
                 msgspec.convert({name: values[name]}, kind)
             except (msgspec.ValidationError, ValueError) as error:
                 message = str(error).split(" - at `$", maxsplit=1)[0]
-                faults.append(settings.fault((*path, name), message, "see its default in the reference"))
+                mend = f"its default is {defaults[name]}; see {REFERENCE}"
+                faults.append(settings.fault((*path, name), message, mend))
     return [msgspec.convert(dict(values), kind)] if len(faults) == before else []
-
-
-def _did_you_mean(name: str, known: Sequence[str] | Mapping[str, object], elsewhere: str) -> str:
-    close = difflib.get_close_matches(name, list(known), n=1, cutoff=0.6)
-    return f"did you mean {close[0]}?" if close else f"known: {', '.join(known) or 'none'}; see {elsewhere}"
 
 
 def _from_folder(settings: Settings, folder: Path) -> Settings:
@@ -319,32 +349,3 @@ def _from_folder(settings: Settings, folder: Path) -> Settings:
         "salt_file": None if settings.salt_file is None else place(settings.salt_file),
     }
     return settings.model_copy(update=paths)
-
-
-def _line(lines: Lines, path: tuple[str, ...]) -> int | None:
-    return next((lines[path[:end]] for end in range(len(path), 0, -1) if path[:end] in lines), None)
-
-
-def _faults(error: ValidationError, file: str, lines: Lines) -> Iterator[Fault]:
-    told: set[tuple[str, ...]] = set()
-    for entry in error.errors(include_url=False, include_input=False):
-        path = tuple(str(step) for step in entry["loc"])
-        while path and len(path) > 1 and path not in lines and path[:-1] in lines:
-            path = path[:-1]  # a union's own name, not the file's
-        if path in told:
-            continue
-        told.add(path)
-        message, mend = _words(entry["type"], entry["msg"], path)
-        yield Fault(file, _line(lines, path), ".".join(path), message, mend)
-
-
-_SECTIONS: dict[str, type[_Section]] = {"request_log": RequestLogSettings, "log": LogSettings}
-
-
-def _words(kind: str, text: str, path: tuple[str, ...]) -> tuple[str, str]:
-    if kind == "extra_forbidden":
-        section = _SECTIONS.get(path[0], Settings) if len(path) > 1 else Settings
-        known = [field.alias or name for name, field in section.model_fields.items()]
-        return "unknown key", _did_you_mean(path[-1], known, "`dynascope config --schema`")
-    message, _, mend = text.removeprefix("Value error, ").partition("; ")
-    return message[:1].lower() + message[1:], mend or "see `dynascope config --schema`"

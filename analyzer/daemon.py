@@ -1,7 +1,8 @@
 """The daemon: reads, judges every slice, shows, and writes down where it stands. One process, one event loop.
 
 What is known changes only on the loop, between two awaits, so that a checkpoint always holds positions and counts that
-belong together; judging happens beside the loop, on values that reading on does not change.
+belong together. Judging and rendering happen beside the loop, one at a time: they get values that reading on does not
+change, and the loop takes over what they return.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import asyncio
 import contextlib
 import signal
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -20,15 +21,21 @@ from analyzer.checkpoint import StateFolder, Torn
 from analyzer.errors import ConfigError, ContractError, DynascopeError
 from analyzer.exporters.assemble import Health
 from analyzer.exporters.server import Server
+from analyzer.interfaces import Stream
+from analyzer.model.batch import Position
 from analyzer.model.instant import SLICE_MS, Instant, format_instant, slice_of
 from analyzer.model.report import Report
-from analyzer.watch import Watch
+from analyzer.watch import Watch, conclude, expose
 from collectors.request_log.collector import FileStream
+from collectors.request_log.config import RequestLogConfig
 
 if TYPE_CHECKING:
     from analyzer.setup import Setup
 
-__all__ = ["Daemon", "Outlets"]
+__all__ = ["Daemon", "OpenStream", "Outlets"]
+
+OpenStream = Callable[[RequestLogConfig, Iterable[Position], Callable[[], Instant], Instant | None], Stream]
+"""Makes a stream of what to read, where it was left, a clock, and when it was left."""
 
 _DRAIN_SECONDS = 2.5
 _CATCH_UP_SECONDS = 5.0
@@ -52,18 +59,21 @@ class Outlets(Struct, frozen=True):
 class Daemon:
     """Runs until it is told to stop; `load` reads configuration and contract again."""
 
-    def __init__(self, setup: Setup, outlets: Outlets, load: Callable[[], Setup]) -> None:
+    def __init__(
+        self, setup: Setup, outlets: Outlets, load: Callable[[], Setup], open_stream: OpenStream = FileStream
+    ) -> None:
         self._setup = setup
         self._out = outlets
         self._load = load
+        self._new_stream = open_stream
         self._watch: Watch
-        self._stream: FileStream
+        self._stream: Stream
         self._stop = asyncio.Event()
         self._is_reload_wanted = asyncio.Event()
         self._steady = asyncio.Lock()
         self._is_config_valid = True
         self._is_state_written = True
-        self._checkpoint_at: Instant | None = None
+        self._checkpoint_ms: Instant | None = None
         self._analysis_seconds: float | None = None
         self._bad_lines: frozenset[str] = frozenset()
 
@@ -119,14 +129,14 @@ class Daemon:
             self._watch = Watch(setup, None)
         else:
             out.log.info("going on from", saved_at=format_instant(found.saved_at), files=len(found.positions))
-            self._checkpoint_at = found.saved_at
+            self._checkpoint_ms = found.saved_at
         self._watch.forget(out.clock())
         self._stream = self._open_stream()
         self._watch.positions |= {position.path: position for position in self._stream.begin()}
 
-    def _open_stream(self) -> FileStream:
+    def _open_stream(self) -> Stream:
         positions = self._watch.positions.values()
-        return FileStream(self._setup.request_log, positions, self._out.clock, self._checkpoint_at)
+        return self._new_stream(self._setup.request_log, positions, self._out.clock, self._checkpoint_ms)
 
     async def _read(self) -> None:
         while True:
@@ -140,7 +150,7 @@ class Daemon:
     async def _judge_slices(self) -> None:
         """Judge the newest whole slice that has settled, as soon as it has; the first when reading has caught up."""
         tries = int(_CATCH_UP_SECONDS / _LOOK_AGAIN_SECONDS)
-        while tries and not self._watch.last_read and not await self._pause(_LOOK_AGAIN_SECONDS):
+        while tries and self._watch.last_read_ms is None and not await self._pause(_LOOK_AGAIN_SECONDS):
             tries -= 1
         while tries and self._stream.status().pending_bytes and not await self._pause(_LOOK_AGAIN_SECONDS):
             tries -= 1
@@ -158,10 +168,12 @@ class Daemon:
         async with self._steady:
             started = time.perf_counter()
             evidence = self._watch.gather(end, self._stream.status())
-            judged = await asyncio.to_thread(self._watch.conclude, evidence)
+            judged = await asyncio.to_thread(conclude, evidence)
+            self._watch.take_over(judged)
             self._analysis_seconds = time.perf_counter() - started
-            exposition = await asyncio.to_thread(self._watch.expose, self._health())
-        self._out.server.publish(exposition)
+            rendering = await asyncio.to_thread(expose, self._watch.view(self._health(), of_analysis=True))
+            self._watch.remember(rendering)
+        self._out.server.publish(rendering.exposition)
         await self._out.server.export(judged.report)
         if judged.events.findings:
             self._out.tell(judged.events)
@@ -175,19 +187,21 @@ class Daemon:
     def _health(self) -> Health:
         now = self._out.clock()
         status = self._stream.status()
-        last_read, written = self._watch.last_read, self._checkpoint_at
+        read_ms, written_ms = self._watch.last_read_ms, self._checkpoint_ms
         return Health(
             is_config_valid=self._is_config_valid,
             is_source_up=status.files > len(status.missing),
-            last_read=None if last_read is None else last_read / 1000,
+            last_read_seconds=None if read_ms is None else read_ms / 1000,
             delay_seconds=self._watch.delay_seconds(now),
-            checkpoint_at=None if written is None else written / 1000,
+            checkpoint_seconds=None if written_ms is None else written_ms / 1000,
             analysis_seconds=self._analysis_seconds,
             records=self._watch.records(),
         )
 
     def _show(self) -> None:
-        self._out.server.publish(self._watch.expose(self._health()))
+        rendering = expose(self._watch.view(self._health()))
+        self._watch.remember(rendering)
+        self._out.server.publish(rendering.exposition)
 
     async def _keep_state(self) -> None:
         while not await self._pause(self._setup.checkpoint_every_ms / 1000):
@@ -199,7 +213,7 @@ class Daemon:
             content = self._out.state.encode(self._watch.checkpoint(now, self._stream.paths()))
             failure = await asyncio.to_thread(_try_writing, self._out.state, content)
         if failure is None:
-            self._checkpoint_at = now
+            self._checkpoint_ms = now
         if failure is not None and self._is_state_written:
             self._out.log.error("cannot write state: a restart would go on from the last one", because=failure)
         if failure is None and not self._is_state_written:
@@ -225,9 +239,9 @@ class Daemon:
 
     def _adopt(self, setup: Setup) -> None:
         before, self._setup = self._setup, setup
-        for name in ("listen_host", "listen_port", "state"):
-            if getattr(before, name) != getattr(setup, name):
-                self._out.log.warning("takes a restart", setting=name.partition("_")[0])
+        for name in before.fixed:
+            if before.fixed[name] != setup.fixed[name]:
+                self._out.log.warning("takes a restart", setting=name)
         self._watch.adopt(setup)
         self._out.server.policy, self._out.server.salt = setup.policy, setup.salt
         if before.request_log != setup.request_log:

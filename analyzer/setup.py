@@ -4,27 +4,37 @@ from __future__ import annotations
 
 from hashlib import blake2b
 from pathlib import Path
-from typing import cast
+from typing import TYPE_CHECKING, TypeVar, cast
 
+import msgspec
 from msgspec import Struct
 
-from analyzer.config import Settings, build_detectors, build_struct
-from analyzer.contract.load import load_contract
+from analyzer.config import Settings, build_detectors, build_struct, read_settings
+from analyzer.contract.load import read_contract
 from analyzer.contract.model import EMPTY_CONTRACT, Contract
 from analyzer.detectors import DETECTORS
-from analyzer.errors import ConfigError
+from analyzer.errors import ConfigError, ContractError, Fault
 from analyzer.interfaces import Detector
 from analyzer.render.show import Policy
 from analyzer.requests.digest import DigestLimits
 from analyzer.requests.lexicon import Lexicon
+from analyzer.requests.templates import Template
 from analyzer.requests.tokens import Salt
 from collectors.request_log.config import RequestLogConfig
 
-__all__ = ["Setup", "build_setup"]
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+__all__ = ["Setup", "build_setup", "check_settings", "checked_settings", "load_setup"]
+
+T = TypeVar("T")
 
 
 class Setup(Struct, frozen=True, kw_only=True):
-    """Everything that a reload replaces; `contract_id` tells one contract from another."""
+    """Everything that a reload replaces; `contract_id` tells one contract from another.
+
+    `secret` keys the ids of findings: the salt, or nothing where nobody set one. `fixed` is what takes a restart.
+    """
 
     contract: Contract
     contract_id: str
@@ -32,6 +42,7 @@ class Setup(Struct, frozen=True, kw_only=True):
     lexicon: Lexicon
     limits: DigestLimits
     salt: Salt | None
+    secret: bytes
     policy: Policy
     request_log: RequestLogConfig
     window_ms: int
@@ -43,25 +54,66 @@ class Setup(Struct, frozen=True, kw_only=True):
     listen_host: str
     listen_port: int
     state: Path
+    fixed: dict[str, str]
 
 
-def build_setup(settings: Settings) -> Setup:
-    """Read the contract and make everything; raises ConfigError or ContractError with every fault."""
-    if not settings.request_log.files:
-        mend = "name the files that your samplers write"
-        raise ConfigError((settings.fault(("request_log", "files"), "nothing to read", mend),))
-    detectors = cast("tuple[Detector, ...]", build_detectors(settings, DETECTORS))
-    limits = build_struct(settings, "limits", DigestLimits)
-    secret = settings.salt_bytes()
-    salt = None if secret is None else Salt(secret)
-    contract = load_contract(settings.contract) if settings.contract else EMPTY_CONTRACT
+class _Parts(Struct, frozen=True):
+    """What the sections of a configuration name, built; None stands for what is faulty."""
+
+    contract: Contract | None
+    detectors: tuple[Detector, ...] | None
+    limits: DigestLimits | None
+    secret: bytes | None
+
+
+def load_setup(path: Path | None, environ: Mapping[str, str] | None = None) -> Setup:
+    """Read configuration and contract; raises ConfigError or ContractError with every fault of both."""
+    settings, faults = read_settings(path, environ)
+    return build_setup(settings, faults)
+
+
+def checked_settings(
+    path: Path | None,
+    environ: Mapping[str, str] | None = None,
+    overrides: Mapping[str, object] | None = None,
+    contract: Sequence[Path | str] = (),
+) -> Settings:
+    """Read a configuration, and try everything that it names; raises ConfigError or ContractError with every fault.
+
+    `overrides` and `contract` are what the command line says.
+    """
+    settings, faults = read_settings(path, environ, overrides)
+    if contract:
+        settings = settings.model_copy(update={"contract": tuple(map(str, contract))})
+    _refuse((*faults, *check_settings(settings)), settings)
+    return settings
+
+
+def check_settings(settings: Settings) -> tuple[Fault, ...]:
+    """Return every fault of what the sections of a configuration name: contract, thresholds, limits, salt."""
+    faults: list[Fault] = []
+    _build(settings, faults)
+    return tuple(faults)
+
+
+def build_setup(settings: Settings, faults: Sequence[Fault] = ()) -> Setup:
+    """Make what the daemon needs; raises ConfigError or ContractError with `faults` and every other one."""
+    found = list(faults)
+    parts = _build(settings, found)
+    if not settings.request_log.files and not any(fault.field.startswith("request_log") for fault in found):
+        mend = "name the files that the application writes, such as files: [/var/log/app/dynamodb.jsonl]"
+        found.append(settings.fault(("request_log", "files"), "nothing to read", mend))
+    _refuse(found, settings)
+    contract = cast("Contract", parts.contract)
+    salt = None if parts.secret is None else Salt(parts.secret)
     return Setup(
         contract=contract,
-        contract_id=_identify(settings.contract, salt),
-        detectors=detectors,
+        contract_id=_identify(contract, salt),
+        detectors=cast("tuple[Detector, ...]", parts.detectors),
         lexicon=contract.lexicon(salt),
-        limits=limits,
+        limits=cast("DigestLimits", parts.limits),
         salt=salt,
+        secret=parts.secret or b"",
         policy=settings.keys,
         request_log=RequestLogConfig(settings.request_log.files),
         window_ms=settings.window_ms,
@@ -73,15 +125,64 @@ def build_setup(settings: Settings) -> Setup:
         listen_host=settings.listen_host,
         listen_port=settings.listen_port,
         state=Path(settings.state),
+        fixed={
+            "listen": settings.listen,
+            "state": settings.state,
+            "log.level": settings.log.level,
+            "log.format": settings.log.format,
+        },
     )
 
 
-def _identify(paths: tuple[str, ...], salt: Salt | None) -> str:
-    """Return a fingerprint of what attribution rests on: the contract's files, and the salt by its public id."""
-    digest = blake2b((salt.id if salt else "").encode(), digest_size=16)
-    for path in map(Path, paths):
-        files = sorted(path.rglob("*")) if path.is_dir() else [path]
-        for file in files:
-            if file.is_file():
-                digest.update(str(file).encode() + b"\0" + file.read_bytes())
-    return digest.hexdigest()
+def _build(settings: Settings, faults: list[Fault]) -> _Parts:
+    """Build every section, whatever is wrong with the others."""
+    return _Parts(
+        contract=_attempt(lambda: _contract(settings), faults),
+        detectors=_attempt(lambda: cast("tuple[Detector, ...]", build_detectors(settings, DETECTORS)), faults),
+        limits=_attempt(lambda: build_struct(settings, "limits", DigestLimits), faults),
+        secret=_attempt(settings.salt_bytes, faults),
+    )
+
+
+def _attempt(build: Callable[[], T], faults: list[Fault]) -> T | None:
+    try:
+        return build()
+    except (ConfigError, ContractError) as error:
+        faults += error.faults
+        return None
+
+
+def _contract(settings: Settings) -> Contract:
+    if not settings.contract:
+        return EMPTY_CONTRACT
+    try:
+        reading = read_contract(settings.contract)
+    except OSError as error:  # a folder that changes while it is searched
+        message = f"{error.filename or 'a folder'}: {error.strerror}"
+        mend = "name files and folders that can be read"
+        raise ConfigError((settings.fault(("contract",), message, mend),)) from None
+    if reading.faults:
+        raise ContractError(reading.faults)
+    return reading.contract
+
+
+def _refuse(faults: Sequence[Fault], settings: Settings) -> None:
+    """Raise what was found: a ContractError where only contracts are faulty."""
+    if not faults:
+        return
+    own = [fault for fault in faults if fault.file in {settings.file, "command line"}]
+    others = [fault for fault in faults if fault not in own]
+    ordered = (*sorted(own, key=lambda fault: fault.line or 0), *others)
+    raise ConfigError(ordered) if own else ContractError(ordered)
+
+
+def _identify(contract: Contract, salt: Salt | None) -> str:
+    """Return a fingerprint of what attribution rests on: what the contract says, and the salt by its public id."""
+    said = msgspec.json.encode(contract, enc_hook=_text_of, order="deterministic")
+    return blake2b((salt.id if salt else "").encode() + said, digest_size=16).hexdigest()
+
+
+def _text_of(value: object) -> str:
+    if isinstance(value, Template):
+        return value.text
+    raise NotImplementedError(type(value))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from typing import TYPE_CHECKING
 
+import msgspec
 from msgspec import Struct
 
 from analyzer.model.sight import Gap, GapReason, SourceName
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from analyzer.model.instant import Instant
     from analyzer.model.window import Window
 
-__all__ = ["Shortfalls"]
+__all__ = ["Shortfalls", "shortfall"]
 
 
 class _Kind(Struct, frozen=True):
@@ -41,8 +42,8 @@ _KINDS = {
     ),
     "squeezed": _Kind(
         GapReason.LOW_COVERAGE,
-        "a bound of what is kept in memory was reached once: what lies beyond it is counted as unparsed",
-        "bounds of what is kept in memory were reached {:,} times: what lies beyond them is counted as unparsed",
+        "1 request was counted as unparsed: a bound of what is kept in memory was reached",
+        "{:,} requests were counted as unparsed: a bound of what is kept in memory was reached",
         "look for texts of expressions that are never the same, or raise `limits`",
     ),
     "lost": _Kind(
@@ -66,6 +67,12 @@ _SKIPPED = _Kind(
     "{:,} request logs are beyond the bound of files tailed at once",
     "name fewer files, or merge them",
 )
+
+
+def shortfall(name: str, count: int = 1, because: str = "") -> Gap:
+    """Return the gap that a counter leaves in a whole log; `because` says more, without any content of the lines."""
+    gap = _gap(_KINDS[name], count)
+    return msgspec.structs.replace(gap, detail=f"{gap.detail}: {because}") if because else gap
 
 
 class Shortfalls:

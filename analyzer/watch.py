@@ -1,4 +1,8 @@
-"""What the daemon knows: everything counted, the findings alive, where reading stands. Nothing here waits or writes."""
+"""What the daemon knows: everything counted, the findings alive, where reading stands. Nothing here waits or writes.
+
+A `Watch` changes on the loop alone. What takes long is done beside it by `conclude` and `expose`: they get values that
+reading on does not change, change nothing, and return values that the loop hands back to the watch.
+"""
 
 from __future__ import annotations
 
@@ -9,43 +13,43 @@ import msgspec
 from msgspec import Struct
 
 from analyzer.checkpoint import Checkpoint
-from analyzer.correlator.attribute import attribute
-from analyzer.exporters.assemble import RECORD_COUNTERS, Health, Ledger, assemble
+from analyzer.correlator.attributor import Attributor
+from analyzer.exporters.assemble import RECORD_COUNTERS, Health, Kept, Ledger, add_to, assemble, count_dropped
 from analyzer.exporters.exemplars import Exemplars
 from analyzer.exporters.from_counts import Carried, count_cells, target_labels
 from analyzer.exporters.prometheus import Exposition, render
 from analyzer.exporters.series import SeriesTable
 from analyzer.lifecycle.advance import State, advance
-from analyzer.model.counts import Counts
+from analyzer.model.counts import Cell, Counts
 from analyzer.model.instant import slice_of
 from analyzer.model.observations import Observations
 from analyzer.model.report import Report
 from analyzer.model.sight import SourceName
-from analyzer.model.window import Window
-from analyzer.pipeline import analyze
+from analyzer.pipeline import analyze, live_window
 from analyzer.requests.digest import Digest
-from analyzer.restate import restate
+from analyzer.restate import Namer, restated_cells
+from analyzer.setup import Setup
 from analyzer.shortfalls import Shortfalls
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from analyzer.model.batch import Block, Position
-    from analyzer.model.counts import Cell
+    from analyzer.model.batch import Block, Position, StreamStatus
     from analyzer.model.instant import Instant
-    from analyzer.setup import Setup
-    from collectors.request_log.collector import StreamStatus
 
-__all__ = ["Evidence", "Judged", "Watch"]
+__all__ = ["Evidence", "Judged", "Rendering", "View", "Watch", "conclude", "expose"]
 
 _HOUR_MS = 3_600_000
 
 
 class Evidence(Struct, frozen=True):
-    """What one judgement rests on: values that reading on does not change."""
+    """What one judgement rests on; `attribute` remembers, and is lent to one judgement at a time."""
 
     observations: Observations
     totals: Counts
+    findings: State
+    setup: Setup
+    attribute: Attributor
 
 
 class Judged(Struct, frozen=True):
@@ -53,6 +57,46 @@ class Judged(Struct, frozen=True):
 
     report: Report
     events: Report
+    totals: Counts
+    findings: State
+
+
+class View(Struct, frozen=True):
+    """What one rendering of the metrics shows; it is `of_analysis` where it follows one."""
+
+    health: Health
+    totals: Counts | None
+    report: Report | None
+    ledger: Ledger
+    patterns: dict[str, str]
+    restated: dict[Cell, Cell]
+    setup: Setup
+    of_analysis: bool
+
+
+class Rendering(Struct, frozen=True):
+    """The metrics as they are served, and what is to be remembered of them."""
+
+    exposition: Exposition
+    kept: Kept
+    patterns: dict[str, str]
+
+
+def conclude(evidence: Evidence) -> Judged:
+    """Judge, and carry the findings on."""
+    setup = evidence.setup
+    report = analyze(evidence.observations, evidence.attribute, setup.detectors, secret=setup.secret)
+    findings, report, events = advance(evidence.findings, report, report.as_of, setup.close_after_ms)
+    told = msgspec.structs.replace(report, findings=tuple(event.finding for event in events))
+    return Judged(report, told, evidence.totals, findings)
+
+
+def expose(view: View) -> Rendering:
+    """Render the metrics of what was concluded last."""
+    namer = Namer(view.setup.contract, view.patterns, view.restated)
+    table = assemble(view.health, view.totals, view.report, view.ledger, namer, _place_of(view.setup))
+    kept = count_dropped(table, view.ledger.kept, is_analysis=view.of_analysis)
+    return Rendering(render(table), kept, namer.patterns)
 
 
 class Watch:
@@ -61,26 +105,28 @@ class Watch:
     def __init__(self, setup: Setup, checkpoint: Checkpoint | None) -> None:
         self.setup = setup
         self.positions: dict[str, Position] = {}
-        self.last_read: Instant | None = None
+        self.last_read_ms: Instant | None = None
         self._digest = Digest(setup.lexicon, setup.limits)
+        self._attribute = Attributor(setup.contract)
         self._findings = State()
-        self._ledger = Ledger(Carried(), {}, Exemplars())
-        self._shortfalls = Shortfalls()
+        self._ledger = Ledger()
+        self._exemplars = Exemplars()
         self._patterns: dict[str, str] = {}
         self._restated: dict[Cell, Cell] = {}
         self._totals: Counts | None = None
         self._report: Report | None = None
         if checkpoint is not None:
             self._resume(checkpoint)
+        self._shortfalls = Shortfalls(self.records())
 
     def _resume(self, checkpoint: Checkpoint) -> None:
         self.positions = {position.path: position for position in checkpoint.positions}
         self._digest = Digest.restore(checkpoint.digest, self.setup.lexicon, self.setup.limits)
         self._findings = checkpoint.findings
-        self._ledger = Ledger(checkpoint.carried, checkpoint.kept, Exemplars())
+        self._ledger = Ledger(checkpoint.carried, checkpoint.kept)
         self._totals = self._digest.totals()
         if checkpoint.contract == self.setup.contract_id:
-            self._patterns = checkpoint.patterns
+            self._patterns, self._restated = checkpoint.patterns, dict(checkpoint.restated)
         else:
             self._carry_over(checkpoint.patterns)
 
@@ -88,11 +134,10 @@ class Watch:
         """Count a block, and with it the position behind it."""
         if block.lines:
             self._digest.update(block.lines, now)
-            self._ledger.exemplars.look(block.lines)
-            self.last_read = now
-        for _ in range(block.overlong):
-            self._digest.read.overlong += 1
-            self._digest.read.count_bad("line is too long")
+            self._exemplars.look(block.lines)
+            self.last_read_ms = now
+        if block.overlong:
+            self._digest.read.count_overlong(block.overlong)
         if block.position is not None:
             self.positions[block.position.path] = block.position
 
@@ -111,12 +156,12 @@ class Watch:
     def gather(self, end: Instant, status: StreamStatus) -> Evidence:
         """Collect what the window that ends here holds, and what it lacks; slices over an hour old are folded away."""
         setup = self.setup
-        window = Window(end - setup.window_ms, end)
-        kept = {"lost": status.lost, "damaged": status.damaged, "skipped": status.skipped}
-        self._shortfalls.note(end, {**self.records(), **kept})
         span = self._digest.span()
+        is_young = span is not None and span.start < end
+        window = live_window(span.start if span is not None and is_young else 0, end, setup.window_ms)
+        self._shortfalls.note(end, {**self.records(), "lost": status.lost, "damaged": status.damaged})
         is_behind = status.pending_bytes > 0 and span is not None and span.end < end
-        gaps = self._shortfalls.gaps(window, status.missing, status.pending_bytes if is_behind else 0)
+        gaps = self._shortfalls.gaps(window, status, is_behind=is_behind)
         self.forget(end)
         observations = Observations(
             window=window,
@@ -127,30 +172,34 @@ class Watch:
             region=setup.region,
             hours=self._digest.hours(),
         )
-        return Evidence(observations, self._digest.totals())
+        return Evidence(observations, self._digest.totals(), self._findings, setup, self._attribute)
 
-    def conclude(self, evidence: Evidence) -> Judged:
-        """Judge, and carry the findings on."""
-        setup = self.setup
-        report = analyze(evidence.observations, setup.contract, setup.detectors)
-        self._findings, report, events = advance(self._findings, report, report.as_of, setup.close_after_ms)
-        self._report, self._totals = report, evidence.totals
-        series = self._ledger.kept.setdefault("dynascope_gaps_total", {})
-        for gap in report.gaps:
+    def take_over(self, judged: Judged) -> None:
+        """Go on from what was concluded."""
+        self._findings, self._report, self._totals = judged.findings, judged.report, judged.totals
+        gaps: dict[tuple[str, ...], float] = {}
+        for gap in judged.report.gaps:
             labels = (gap.source.value, gap.reason.value)
-            series[labels] = series.get(labels, 0.0) + 1
-        told = msgspec.structs.replace(report, findings=tuple(event.finding for event in events))
-        return Judged(report, told)
+            gaps[labels] = gaps.get(labels, 0.0) + 1
+        self._keep(add_to(self._ledger.kept, "dynascope_gaps_total", gaps))
+
+    def view(self, health: Health, *, of_analysis: bool = False) -> View:
+        """Return what a rendering is to show."""
+        ledger = msgspec.structs.replace(self._ledger, exemplars=self._exemplars.known())
+        return View(health, self._totals, self._report, ledger, self._patterns, self._restated, self.setup, of_analysis)
+
+    def remember(self, rendering: Rendering) -> None:
+        """Keep what a rendering found out."""
+        self._patterns = rendering.patterns
+        self._keep(rendering.kept)
+
+    def _keep(self, kept: Kept) -> None:
+        self._ledger = msgspec.structs.replace(self._ledger, kept=kept)
 
     def delay_seconds(self, now: Instant) -> float | None:
         """Return the age of the newest slice that was read, None before the first record."""
         span = self._digest.span()
         return None if span is None else max(0, now - span.end) / 1000
-
-    def expose(self, health: Health) -> Exposition:
-        """Render the metrics of what was concluded last."""
-        table = assemble(health, self._totals, self._report, self._ledger, self._pattern_of, self._place_of())
-        return render(table)
 
     def checkpoint(self, now: Instant, paths: Iterable[str]) -> Checkpoint:
         """Return the state between two blocks; positions of names that are no longer tailed are left out."""
@@ -164,38 +213,35 @@ class Watch:
             kept=self._ledger.kept,
             contract=self.setup.contract_id,
             patterns=self._patterns,
+            restated=tuple(self._restated.items()),
         )
 
     def adopt(self, setup: Setup) -> None:
         """Go on under another configuration; counters stay where they are, whatever the new contract calls them."""
-        is_same_contract = setup.contract_id == self.setup.contract_id
-        self.setup = setup
+        before, self.setup = self.setup, setup
+        is_same_contract = setup.contract_id == before.contract_id
+        if is_same_contract and setup.limits == before.limits:
+            return
+        self._digest = Digest.restore(self._digest.snapshot(), setup.lexicon, setup.limits)
         if is_same_contract:
             return
-        before, self._patterns = self._patterns, {}
-        self._digest = Digest.restore(self._digest.snapshot(), setup.lexicon, setup.limits)
+        patterns, self._patterns = self._patterns, {}
+        self._attribute = Attributor(setup.contract)
         self._totals = self._digest.totals()
-        self._carry_over(before)
+        self._carry_over(patterns)
 
     def _carry_over(self, patterns: dict[str, str]) -> None:
         """Make the counters under the present contract stand where they stood under these names of patterns."""
         if self._totals is None:
             return
-        self._restated = {cell: restate(cell, self.setup.lexicon) for cell in self._totals.cells}
+        self._restated = restated_cells(self._totals.cells, self.setup.lexicon)
         before, after = SeriesTable(), SeriesTable()
-        place_of = self._place_of()
-        count_cells(before, self._totals, lambda cell: patterns.get(_name(cell)) or self._pattern_of(cell), place_of)
+        namer, place_of = Namer(self.setup.contract, {}, self._restated), _place_of(self.setup)
+        count_cells(before, self._totals, lambda cell: patterns.get(Namer.name(cell)) or namer(cell), place_of)
         self._ledger.carried.apply(before)
-        count_cells(after, self._totals, self._pattern_of, place_of)
-        self._ledger.carried = Carried.between(before, after)
-
-    def _pattern_of(self, cell: Cell) -> str:
-        name = _name(cell)
-        if name not in self._patterns:
-            said = self._restated.get(cell, cell)
-            found = attribute(said.shape, said.target, said.caller, self.setup.contract)
-            self._patterns[name] = found.label
-        return self._patterns[name]
+        count_cells(after, self._totals, namer, place_of)
+        self._patterns = namer.patterns
+        self._ledger = msgspec.structs.replace(self._ledger, carried=Carried.between(before, after))
 
     def _restate(self, counts: Counts) -> Counts:
         """Say what was counted under an earlier contract in words of the present one."""
@@ -203,11 +249,6 @@ class Watch:
             return counts
         return msgspec.structs.replace(counts, cells=tuple(self._restated.get(cell, cell) for cell in counts.cells))
 
-    def _place_of(self) -> Callable[..., tuple[str, ...]]:
-        return partial(target_labels, account=self.setup.account, region=self.setup.region)
 
-
-def _name(cell: Cell) -> str:
-    """Name what a cell's pattern depends on."""
-    target = cell.target
-    return "\x1f".join((cell.shape.fingerprint, cell.caller or "", *target.order()))
+def _place_of(setup: Setup) -> Callable[..., tuple[str, ...]]:
+    return partial(target_labels, account=setup.account, region=setup.region)

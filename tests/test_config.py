@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from analyzer.config import (
+    REFERENCE,
     Settings,
     build_detectors,
     build_struct,
@@ -205,8 +206,8 @@ def test_thresholds_are_checked_against_their_detectors(tmp_path: Path) -> None:
     assert [str(fault).removeprefix(str(tmp_path) + "/") for fault in caught.value.faults] == [
         "dynascope.yaml:2: detectors.hot-kee: no such detector; did you mean hot-key?",
         "dynascope.yaml:4: detectors.hot-key.shar: unknown key; did you mean share?",
-        "dynascope.yaml:5: detectors.hot-key.share: Expected `float`, got `str`; see its default in the reference",
-        "dynascope.yaml:6: detectors.hot-key.least: Expected `int`, got `float`; see its default in the reference",
+        f"dynascope.yaml:5: detectors.hot-key.share: Expected `float`, got `str`; its default is 0.25; see {REFERENCE}",
+        f"dynascope.yaml:6: detectors.hot-key.least: Expected `int`, got `float`; its default is 10; see {REFERENCE}",
     ]
 
 

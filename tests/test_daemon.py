@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
+import signal
 from typing import TYPE_CHECKING
 
 import pytest
@@ -9,14 +11,16 @@ import structlog
 
 from analyzer.checkpoint import Checkpoint, StateFolder
 from analyzer.config import load_settings
-from analyzer.daemon import Daemon, Outlets
+from analyzer.daemon import Daemon, OpenStream, Outlets
 from analyzer.errors import UsageError
 from analyzer.exporters.server import Server
+from analyzer.model.batch import Block, Position, StreamStatus
 from analyzer.model.instant import format_instant
 from analyzer.setup import Setup, build_setup
+from collectors.request_log.collector import FileStream
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import AsyncIterator, Callable
     from pathlib import Path
 
     from analyzer.model.report import Report
@@ -37,9 +41,10 @@ class Stage:
         self.now = NOW
         self.told: list[Report] = []
         self.server = Server({})
+        self.settings: dict[str, object] = {}
         self.daemon = self.new()
 
-    def new(self) -> Daemon:
+    def new(self, open_stream: OpenStream = FileStream) -> Daemon:
         outlets = Outlets(
             server=self.server,
             state=StateFolder(self.folder / "state"),
@@ -47,10 +52,16 @@ class Stage:
             tell=self.told.append,
             clock=lambda: self.now,
         )
-        return Daemon(self.load(), outlets, self.load)
+        return Daemon(self.load(), outlets, self.load, open_stream)
 
     def load(self) -> Setup:
-        settings = {"request_log": {"files": ["log"]}, "listen": "127.0.0.1:0", "window": "20s", "state": "state"}
+        settings: dict[str, object] = {
+            "request_log": {"files": ["log"]},
+            "listen": "127.0.0.1:0",
+            "window": "20s",
+            "state": "state",
+        }
+        settings |= self.settings
         (self.folder / "dynascope.yaml").write_text(json.dumps(settings))
         return build_setup(load_settings(self.folder / "dynascope.yaml", {}))
 
@@ -114,3 +125,55 @@ async def test_a_second_daemon_leaves_the_first_alone(stage: Stage) -> None:
         await clash()
         stage.daemon.stop()
     assert stage.state().saved_at == NOW
+
+
+class Pushed:
+    """A stream that is no file."""
+
+    def __init__(self, *_: object) -> None:
+        self.is_stopping = asyncio.Event()
+        self.was_closed = False
+
+    def begin(self) -> tuple[Position, ...]:
+        return (Position("pushed", 0, 0),)
+
+    async def blocks(self) -> AsyncIterator[Block]:
+        yield Block(b"junk\n", Position("pushed", 0, 5))
+        await self.is_stopping.wait()
+
+    def stop(self) -> None:
+        self.is_stopping.set()
+
+    def close(self) -> None:
+        self.was_closed = True
+
+    def paths(self) -> frozenset[str]:
+        return frozenset({"pushed"})
+
+    def status(self) -> StreamStatus:
+        return StreamStatus(files=1, missing=(), pending_bytes=0)
+
+
+async def test_any_stream_will_do(stage: Stage) -> None:
+    stream = Pushed()
+    stage.daemon = stage.new(lambda *_: stream)
+    await stage.run_until(lambda: True)
+    assert stage.state().positions == (Position("pushed", 0, 5),)
+    assert stream.was_closed
+
+
+async def test_what_takes_a_restart_is_said_at_a_reload(stage: Stage) -> None:
+    with structlog.testing.capture_logs() as told:
+        stage.daemon = stage.new()
+        stage.settings = {"log": {"level": "debug", "format": "json"}, "state": "other", "limits": {"cells": 9}}
+
+        def is_reloaded() -> bool:
+            return any("reloaded" in one["event"] for one in told)
+
+        async with asyncio.timeout(20), asyncio.TaskGroup() as group:
+            group.create_task(stage.daemon.run())
+            await until(lambda: any(one["event"] == "listening" for one in told))
+            os.kill(os.getpid(), signal.SIGHUP)
+            await until(is_reloaded)
+            stage.daemon.stop()
+    assert {one["setting"] for one in told if one["event"] == "takes a restart"} == {"state", "log.level", "log.format"}

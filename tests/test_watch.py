@@ -13,8 +13,10 @@ from analyzer.model.batch import Block, Position, StreamStatus
 from analyzer.model.finding import Status
 from analyzer.model.instant import format_instant
 from analyzer.model.sight import GapReason
+from analyzer.model.window import Window
+from analyzer.requests.digest import DigestLimits
 from analyzer.setup import Setup, build_setup
-from analyzer.watch import Watch
+from analyzer.watch import Judged, Watch, conclude, expose
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -33,9 +35,9 @@ QUIET = StreamStatus(files=1, missing=(), pending_bytes=0)
 HEALTH = Health(
     is_config_valid=True,
     is_source_up=True,
-    last_read=None,
+    last_read_seconds=None,
     delay_seconds=None,
-    checkpoint_at=None,
+    checkpoint_seconds=None,
     analysis_seconds=None,
     records={},
 )
@@ -83,11 +85,19 @@ def stored(watch: Watch) -> Checkpoint:
     return msgspec.msgpack.decode(msgspec.msgpack.encode(checkpoint), type=Checkpoint)
 
 
+def settle(watch: Watch, end: int = NOW + 10_000, status: StreamStatus = QUIET) -> Judged:
+    judged = conclude(watch.gather(end, status))
+    watch.take_over(judged)
+    return judged
+
+
 def judge(watch: Watch, end: int = NOW + 10_000, status: StreamStatus = QUIET) -> dict[str, float]:
     """Judge, and return the requests by pattern."""
-    watch.conclude(watch.gather(end, status))
+    settle(watch, end, status)
     counted: dict[str, float] = {}
-    for line in watch.expose(HEALTH).text.decode().splitlines():
+    rendering = expose(watch.view(HEALTH, of_analysis=True))
+    watch.remember(rendering)
+    for line in rendering.exposition.text.decode().splitlines():
         if line.startswith("dynascope_requests_total{"):
             pattern = line.partition('pattern="')[2].partition('"')[0]
             counted[pattern] = counted.get(pattern, 0.0) + float(line.rpartition(" ")[2])
@@ -147,7 +157,7 @@ def test_a_reload_of_the_same_contract_changes_nothing(place: Place) -> None:
 
 
 def kinds(watch: Watch) -> list[tuple[str, str | None]]:
-    judged = watch.conclude(watch.gather(NOW + 10_000, QUIET))
+    judged = settle(watch)
     return [(line.kind.value, line.pattern) for line in judged.report.patterns]
 
 
@@ -175,7 +185,7 @@ def test_a_finding_opens_once_and_closes_once(place: Place) -> None:
         watch.take(block(200, NOW + second * 1000, op="Scan", key=None, count=1, scanned=1), NOW + second * 1000)
     events = []
     for end in range(NOW + 20_000, NOW + 120_000, 10_000):
-        judged = watch.conclude(watch.gather(end, QUIET))
+        judged = settle(watch, end)
         events += [(found.detector, found.status) for found in judged.events.findings]
     assert events.count(("unexpected-scan", Status.OPEN)) == 1
     assert events.count(("unexpected-scan", Status.CLOSED)) == 1
@@ -184,9 +194,9 @@ def test_a_finding_opens_once_and_closes_once(place: Place) -> None:
 def test_a_finding_that_is_open_is_not_opened_again_by_a_restart(place: Place) -> None:
     watch = Watch(place.setup(), None)
     watch.take(block(200, op="Scan", key=None, count=1, scanned=1), NOW)
-    assert watch.conclude(watch.gather(NOW + 10_000, QUIET)).events.findings
+    assert settle(watch).events.findings
     again = Watch(place.setup(), stored(watch))
-    judged = again.conclude(again.gather(NOW + 20_000, QUIET))
+    judged = settle(again, NOW + 20_000)
     assert judged.events.findings == ()
     assert {found.status for found in judged.report.findings} == {Status.ONGOING}
 
@@ -218,3 +228,70 @@ def test_the_delay_is_the_age_of_the_newest_slice(place: Place) -> None:
     assert watch.delay_seconds(NOW) is None
     watch.take(block(1), NOW)
     assert watch.delay_seconds(NOW + 15_000) == 5.0
+
+
+TRACED: dict[str, Any] = {"latency_ms": 3.5, "trace_id": "0af7651916cd43dd8448eb211c80319c"}
+
+
+def test_what_is_read_while_a_rendering_is_made_does_not_show_in_it(place: Place) -> None:
+    watch = Watch(place.setup(), None)
+    watch.take(block(10), NOW)
+    settle(watch)
+    view = watch.view(HEALTH)
+    before = expose(view).exposition
+    watch.take(block(3, table="others", **TRACED), NOW)
+    watch.take(block(3, **TRACED), NOW)
+    assert expose(view).exposition == before
+
+
+def test_judging_and_rendering_change_nothing_until_it_is_taken_over(place: Place) -> None:
+    watch = Watch(place.setup(), None)
+    watch.take(block(200, op="Scan", key=None, count=1, scanned=1), NOW)
+    watch.take(Block(b"junk\n"), NOW)
+    evidence, before = watch.gather(NOW + 10_000, QUIET), stored(watch)
+    judged = conclude(evidence)
+    expose(watch.view(HEALTH, of_analysis=True))
+    assert judged.events.findings
+    assert stored(watch) == before
+    watch.take_over(judged)
+    assert stored(watch) != before
+
+
+def test_a_window_begins_no_earlier_than_the_first_slice_that_was_read(place: Place) -> None:
+    watch = Watch(place.setup(), None)
+    watch.take(block(1, NOW), NOW)
+    assert watch.gather(NOW, QUIET).observations.window.seconds == 20  # nothing of it was read
+    assert watch.gather(NOW + 10_000, QUIET).observations.window == Window(NOW, NOW + 10_000)
+    assert watch.gather(NOW + 30_000, QUIET).observations.window == Window(NOW + 10_000, NOW + 30_000)
+
+
+def test_a_restart_under_the_contract_of_a_reload_makes_no_false_undeclared(place: Place) -> None:
+    first = Watch(place.setup(CONTRACT.replace("SK: META", "SK: OTHER")), None)
+    first.take(block(10), NOW)
+    first.adopt(place.setup(CONTRACT.replace(", SK: META", "")))
+    assert kinds(first) == [("declared", "load-case")]
+    assert kinds(Watch(first.setup, stored(first))) == [("declared", "load-case")]
+
+
+def test_limits_alone_are_taken_at_a_reload(place: Place) -> None:
+    watch = Watch(place.setup(), None)
+    watch.take(block(10), NOW)
+    settle(watch)
+    watch.adopt(msgspec.structs.replace(place.setup(), limits=DigestLimits(cells=1)))
+    watch.take(block(1, op="Query", caller="other"), NOW)
+    watch.take(block(1, op="Scan", caller="third"), NOW)
+    assert watch.records()["squeezed"] > 0
+    assert judge(watch)["load-case"] == 10
+    assert GapReason.LOW_COVERAGE in {gap.reason for gap in watch.gather(NOW + 10_000, QUIET).observations.gaps}
+
+
+def test_what_a_checkpoint_knew_is_no_gap_and_what_came_since_is(place: Place) -> None:
+    first = Watch(place.setup(), None)
+    first.take(Block(b"junk\n"), NOW)
+    first.take(block(1), NOW)
+    assert [gap.reason for gap in first.gather(NOW + 10_000, QUIET).observations.gaps] == [GapReason.MALFORMED]
+    second = Watch(place.setup(), stored(first))
+    assert second.gather(NOW + 20_000, QUIET).observations.gaps == ()
+    second.take(Block(b"junk\n"), NOW)
+    (gap,) = second.gather(NOW + 20_000, QUIET).observations.gaps
+    assert gap.detail == "1 line of the request log is no record"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from analyzer.exporters.exemplars import Exemplars
+from analyzer.exporters.exemplars import Known
 from analyzer.exporters.from_counts import Carried, count_cells, count_once, target_labels
 from analyzer.exporters.from_report import describe_report
 from analyzer.exporters.series import SeriesTable
@@ -15,39 +15,51 @@ from analyzer.model.sight import SourceName
 from analyzer.version import __version__
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from analyzer.model.counts import Cell, Counts
     from analyzer.model.report import Report
     from analyzer.model.target import Target
 
-__all__ = ["RECORD_COUNTERS", "Health", "Kept", "Ledger", "assemble"]
+__all__ = ["RECORD_COUNTERS", "Health", "Kept", "Ledger", "add_to", "assemble", "count_dropped"]
 
-RECORD_COUNTERS = ("read", "bad", "dropped", "late", "future", "duplicate")
+RECORD_COUNTERS = ("read", "bad", "dropped", "late", "future", "duplicate", "squeezed")
 """What is counted of the records of a source, each as `dynascope_records_…_total`."""
 
 Kept = dict[str, dict[tuple[str, ...], float]]
 """Counters by metric and labels that are not the digest's."""
 
 
+_DROPPED = "dynascope_series_dropped_total"
+
+
 class Health(Struct, frozen=True, kw_only=True):
-    """How the daemon and its source stand; times are seconds since the epoch, None where it has not happened yet."""
+    """How the daemon and its source stand; `…_seconds` without a duration are times since the epoch.
+
+    None stands for what has not happened yet.
+    """
 
     is_config_valid: bool
     is_source_up: bool
-    last_read: float | None
+    last_read_seconds: float | None
     delay_seconds: float | None
-    checkpoint_at: float | None
+    checkpoint_seconds: float | None
     analysis_seconds: float | None
     records: dict[str, int]
 
 
-class Ledger(Struct):
+class Ledger(Struct, frozen=True):
     """What the metrics remember beside the digest's counts."""
 
-    carried: Carried
-    kept: Kept
-    exemplars: Exemplars
+    carried: Carried = Carried()
+    kept: Kept = {}
+    exemplars: Known = {}
+
+
+def add_to(kept: Kept, name: str, values: Mapping[tuple[str, ...], float]) -> Kept:
+    """Return what is kept with more of one counter."""
+    before = kept.get(name, {})
+    return {**kept, name: {**before, **{labels: before.get(labels, 0.0) + value for labels, value in values.items()}}}
 
 
 def assemble(
@@ -58,24 +70,33 @@ def assemble(
     pattern_of: Callable[[Cell], str],
     place_of: Callable[[Target], tuple[str, ...]] = target_labels,
 ) -> SeriesTable:
-    """Collect every series; series beyond a bound are added to what is kept, and published with it."""
+    """Collect every series but those that `count_dropped` publishes when all others are there; changes nothing."""
     table = SeriesTable()
     if counts is not None:
         count_cells(table, counts, pattern_of, place_of)
         ledger.carried.apply(table)
-        for (target, operation), known in ledger.exemplars.known.items():
+        for (target, operation), known in ledger.exemplars.items():
             for bucket, exemplar in known.items():
                 labels = (*place_of(target), operation)
                 table.exemplify("dynascope_request_duration_seconds", labels, bucket, exemplar)
     if report is not None:
         describe_report(table, report, place_of)
     _describe_health(table, health)
-    for name, dropped in table.dropped.items():
-        series = ledger.kept.setdefault("dynascope_series_dropped_total", {})
-        series[(name,)] = series.get((name,), 0.0) + dropped
     for name, values in ledger.kept.items():
-        count_once(table, name, values)
+        if name != _DROPPED:
+            count_once(table, name, values)
     return table
+
+
+def count_dropped(table: SeriesTable, kept: Kept, *, is_analysis: bool) -> Kept:
+    """Publish how many series were beyond their bounds, and return what is kept from now on.
+
+    They count once an analysis, however often it is rendered.
+    """
+    if is_analysis:
+        kept = add_to(kept, _DROPPED, {(name,): float(count) for name, count in table.dropped.items()})
+    count_once(table, _DROPPED, kept.get(_DROPPED, {}))
+    return kept
 
 
 def _describe_health(table: SeriesTable, health: Health) -> None:
@@ -84,9 +105,9 @@ def _describe_health(table: SeriesTable, health: Health) -> None:
         table.add(f"dynascope_records_{name}_total", source, health.records.get(name, 0))
     table.raise_to("dynascope_source_up", source, float(health.is_source_up))
     for name, labels, value in (
-        ("dynascope_source_last_success_timestamp_seconds", source, health.last_read),
+        ("dynascope_source_last_success_timestamp_seconds", source, health.last_read_seconds),
         ("dynascope_source_delay_seconds", source, health.delay_seconds),
-        ("dynascope_checkpoint_last_success_timestamp_seconds", (), health.checkpoint_at),
+        ("dynascope_checkpoint_last_success_timestamp_seconds", (), health.checkpoint_seconds),
         ("dynascope_analysis_duration_seconds", (), health.analysis_seconds),
     ):
         if value is not None:

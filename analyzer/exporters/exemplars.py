@@ -12,7 +12,10 @@ from analyzer.exporters.series import Exemplar
 from analyzer.model.instant import parse_instant
 from analyzer.model.target import Target
 
-__all__ = ["Exemplars"]
+__all__ = ["Exemplars", "Known"]
+
+Known = dict[tuple[Target, str], dict[int, Exemplar]]
+"""The newest traced request of each bucket, by target and operation."""
 
 _TRACE = re.compile(r"[0-9a-f]{16,32}|1-[0-9a-f]{8}-[0-9a-f]{24}")
 _MOST_SERIES = 300
@@ -34,8 +37,12 @@ class Exemplars:
     """Keeps the newest traced request of each bucket, for at most 300 series."""
 
     def __init__(self) -> None:
-        self.known: dict[tuple[Target, str], dict[int, Exemplar]] = {}
+        self._known: Known = {}
         self._decoder = msgspec.json.Decoder(_Glimpse)
+
+    def known(self) -> Known:
+        """Return what is known by now; what comes later does not change it."""
+        return {place: dict(of_place) for place, of_place in self._known.items()}
 
     def look(self, lines: bytes) -> None:
         """Take the last record of a block if it tells its trace and how long it took."""
@@ -51,7 +58,7 @@ class Exemplars:
             return
         target = Target(glimpse.account, glimpse.region, glimpse.table.rpartition("/")[2], glimpse.index)
         place = (target, glimpse.op)
-        if place not in self.known and len(self.known) >= _MOST_SERIES:
+        if place not in self._known and len(self._known) >= _MOST_SERIES:
             return
         seconds = glimpse.latency_ms / 1000
-        self.known.setdefault(place, {})[bucket_of(seconds)] = Exemplar(glimpse.trace_id, seconds, at / 1000)
+        self._known.setdefault(place, {})[bucket_of(seconds)] = Exemplar(glimpse.trace_id, seconds, at / 1000)

@@ -9,9 +9,9 @@ import numpy as np
 from msgspec import Struct
 
 from analyzer.exporters.metrics import DURATION_BUCKETS
-from analyzer.knowledge.throttling import limit_of
 from analyzer.model.counts import LATENCY_BOUNDS_MS, Count
 from analyzer.model.sight import SourceName
+from analyzer.traffic.throttles import limit_place, told_indexes
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -34,7 +34,7 @@ _UNITS = {
 }
 
 
-class Carried(Struct):
+class Carried(Struct, frozen=True):
     """What to add to a counter so that it goes on from where it stood when the contract changed.
 
     Totals are attributed anew under a new contract; without this, counters would jump. Sums stay as they are,
@@ -97,12 +97,11 @@ def count_cells(
         cell = counts.cells[refusal.cell]
         labels = (*place_of(cell.target), _word(cell.shape.operation), patterns[refusal.cell], _word(refusal.code))
         table.add("dynascope_request_errors_total", labels, refusal.calls / cell.sample_rate)
+    told = told_indexes(counts)
     for throttle in counts.throttles:
-        cell = counts.cells[throttle.cell]
-        limit = limit_of(throttle.reason)
-        where = place_of(throttle.resource or cell.target)
-        labels = (*where, throttle.direction.value, "unknown" if limit is None else limit.cause, _LOG)
-        table.add("dynascope_throttles_total", labels, throttle.tries / cell.sample_rate)
+        target, cause = limit_place(throttle, counts, told)
+        labels = (*place_of(target), throttle.direction.value, cause, _LOG)
+        table.add("dynascope_throttles_total", labels, throttle.tries / counts.cells[throttle.cell].sample_rate)
 
 
 def count_once(table: SeriesTable, name: str, values: dict[tuple[str, ...], float]) -> None:

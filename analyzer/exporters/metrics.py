@@ -36,6 +36,7 @@ class Metric(Struct, frozen=True, kw_only=True):
     """One metric: at most `most_series` label sets are published, the rest are counted.
 
     What a counter cannot name any more goes into one series a table whose labels say `other`, so that sums stay true.
+    Where `awaits` names what is not there yet, nothing fills it yet, but its name is taken.
     """
 
     name: str
@@ -44,6 +45,7 @@ class Metric(Struct, frozen=True, kw_only=True):
     labels: tuple[str, ...] = ()
     of_target: bool = False
     most_series: int = 2000
+    awaits: str | None = None
 
     @property
     def label_names(self) -> tuple[str, ...]:
@@ -126,6 +128,7 @@ METRICS: tuple[Metric, ...] = (
         labels=("bound",),
         of_target=True,
         most_series=300,
+        awaits="the canary",
     ),
     _gauge(
         "dynascope_finding_active",
@@ -140,7 +143,14 @@ METRICS: tuple[Metric, ...] = (
         "Consumed units a second ÷ capacity of the table or index, over the window.",
         "direction",
     ),
-    _gauge("dynascope_coverage_ratio", "Units that the request log explains ÷ units that AWS billed.", "direction"),
+    Metric(
+        name="dynascope_coverage_ratio",
+        kind=Kind.GAUGE,
+        help="Units that the request log explains ÷ units that AWS billed.",
+        labels=("direction",),
+        of_target=True,
+        awaits="CloudWatch metrics",
+    ),
     Metric(
         name="dynascope_table_info",
         kind=Kind.INFO,
@@ -194,7 +204,7 @@ METRICS: tuple[Metric, ...] = (
     ),
     _counter(
         "dynascope_records_late_total",
-        "Records that came too late for the live window; they are counted as requests all the same.",
+        "Records that came more than two minutes late; they are counted as requests all the same.",
         "source",
         of_target=False,
     ),
@@ -210,9 +220,20 @@ METRICS: tuple[Metric, ...] = (
         "source",
         of_target=False,
     ),
-    _counter("dynascope_aws_calls_total", "Calls to AWS.", "api", of_target=False),
-    _counter("dynascope_aws_billed_metrics_total", "Metrics that CloudWatch bills for.", "api", of_target=False),
-    _counter("dynascope_aws_cost_usd_total", "What the calls to AWS cost, at list price.", "api", of_target=False),
+    _counter(
+        "dynascope_records_squeezed_total",
+        "Requests counted as unparsed because a bound of what is kept in memory was reached; see `limits`.",
+        "source",
+        of_target=False,
+    ),
+    *(
+        Metric(name=name, kind=Kind.COUNTER, help=text, labels=("api",), awaits="sources that call AWS")
+        for name, text in (
+            ("dynascope_aws_calls_total", "Calls to AWS."),
+            ("dynascope_aws_billed_metrics_total", "Metrics that CloudWatch bills for."),
+            ("dynascope_aws_cost_usd_total", "What the calls to AWS cost, at list price."),
+        )
+    ),
     _gauge(
         "dynascope_window_end_timestamp_seconds", "End of the window that the last analysis judged.", of_target=False
     ),
@@ -258,5 +279,6 @@ def reference_page() -> str:
     for metric in METRICS:
         labels = ", ".join((["*target*"] if metric.of_target else []) + [f"`{name}`" for name in metric.labels])
         series = f"{metric.most_series:,}" if metric.label_names else "1"
-        lines.append(f"| `{metric.name}` | {metric.kind} | {labels} | {series} | {metric.help} |")
+        awaits = "" if metric.awaits is None else f" *Not emitted yet: needs {metric.awaits}.*"
+        lines.append(f"| `{metric.name}` | {metric.kind} | {labels} | {series} | {metric.help}{awaits} |")
     return "\n".join(lines) + "\n"

@@ -1,26 +1,27 @@
 from __future__ import annotations
 
 import subprocess
+from copy import deepcopy
 from typing import TYPE_CHECKING
 
 import pytest
 from prometheus_client.openmetrics.parser import text_string_to_metric_families as parse_openmetrics
 from prometheus_client.parser import text_string_to_metric_families as parse_text
 
-from analyzer.exporters.assemble import RECORD_COUNTERS, Health, Ledger, assemble
+from analyzer.exporters.assemble import RECORD_COUNTERS, Health, Kept, Ledger, assemble, count_dropped
 from analyzer.exporters.exemplars import Exemplars
 from analyzer.exporters.from_counts import Carried, count_cells
 from analyzer.exporters.metrics import BY_NAME, METRICS
 from analyzer.exporters.prometheus import render
 from analyzer.exporters.series import SeriesTable
-from analyzer.model.counts import Count, Counts
+from analyzer.model.counts import Count, Counts, ThrottleCount
 from analyzer.model.estimate import Estimate
 from analyzer.model.finding import Direction, Severity, Status
 from analyzer.model.report import Coverage
 from analyzer.model.sight import Skipped, SkipReason
 from analyzer.model.target import Target
 from analyzer.model.traffic import Capacity, Place
-from tests.exporters.conftest import cell, counts, finding, report
+from tests.exporters.conftest import CASES, cell, counts, finding, report
 from tests.support import evidence
 from tests.support.tools import need
 
@@ -31,20 +32,18 @@ TARGET = {"account_id": "111122223333", "aws_region": "us-east-1", "table": "cas
 HEALTH = Health(
     is_config_valid=True,
     is_source_up=True,
-    last_read=1_700_000_000.0,
+    last_read_seconds=1_700_000_000.0,
     delay_seconds=2.0,
-    checkpoint_at=1_700_000_001.0,
+    checkpoint_seconds=1_700_000_001.0,
     analysis_seconds=0.25,
     records={"read": 13, "bad": 2},
 )
 
 
-def ledger() -> Ledger:
-    return Ledger(Carried(), {}, Exemplars())
-
-
 def table(of: Counts | None = None, about: Report | None = None, kept: Ledger | None = None) -> SeriesTable:
-    return assemble(HEALTH, of, about, kept or ledger(), lambda _: "load-case")
+    series = assemble(HEALTH, of, about, kept or Ledger(), lambda _: "load-case")
+    count_dropped(series, (kept or Ledger()).kept, is_analysis=True)
+    return series
 
 
 def text(of: Counts | None = None, about: Report | None = None) -> dict[str, dict[tuple[tuple[str, str], ...], float]]:
@@ -92,6 +91,30 @@ def test_a_throttle_counts_at_the_resource_whose_limit_it_was(busy: Counts) -> N
     }
 
 
+def test_a_throttle_that_a_retry_absorbed_counts_at_the_index_that_others_name() -> None:
+    reason = "IndexWriteProvisionedThroughputExceeded"
+    absorbed = counts(
+        (cell("PutItem"), {Count.REQUESTS: 3}),
+        throttles=(
+            ThrottleCount(0, reason, CASES.at("GSI1"), Direction.WRITE, 7, 1),
+            ThrottleCount(0, reason, None, Direction.WRITE, 2, 0),
+        ),
+    )
+    assert text(absorbed)["dynascope_throttles_total"] == {
+        labels(index="GSI1", direction="write", cause="provisioned", source="request-log"): 9
+    }
+
+
+def test_a_throttle_of_an_index_that_nobody_names_is_not_blamed_on_the_table() -> None:
+    reason = "IndexWriteProvisionedThroughputExceeded"
+    unnamed = counts(
+        (cell("PutItem"), {Count.REQUESTS: 3}), throttles=(ThrottleCount(0, reason, None, Direction.WRITE, 2, 0),)
+    )
+    assert text(unnamed)["dynascope_throttles_total"] == {
+        labels(direction="write", cause="unknown", source="request-log"): 2
+    }
+
+
 def test_an_error_code_that_is_no_name_is_other(busy: Counts) -> None:
     assert text(busy)["dynascope_request_errors_total"] == {
         labels(operation="PutItem", pattern="load-case", code="ConditionalCheckFailedException"): 2,
@@ -114,12 +137,12 @@ def test_durations_fall_into_the_coarse_bucket_that_holds_them(busy: Counts) -> 
 
 
 def test_an_exemplar_names_the_trace_in_openmetrics_alone(busy: Counts) -> None:
-    kept = ledger()
-    kept.exemplars.look(
+    exemplars = Exemplars()
+    exemplars.look(
         b'{"v":1,"time":"2026-06-01T10:00:00.000Z","op":"Query","table":"cases","region":"us-east-1",'
         b'"account":"111122223333","latency_ms":3.5,"trace_id":"0af7651916cd43dd8448eb211c80319c"}\n'
     )
-    exposition = render(table(busy, kept=kept))
+    exposition = render(table(busy, kept=Ledger(exemplars=exemplars.known())))
     assert b"trace_id" not in exposition.text
     shown = [
         (sample.labels["le"], sample.exemplar.labels["trace_id"], sample.exemplar.value)
@@ -143,7 +166,7 @@ def test_an_exemplar_names_the_trace_in_openmetrics_alone(busy: Counts) -> None:
 def test_a_record_without_a_real_trace_gives_no_exemplar(line: bytes) -> None:
     exemplars = Exemplars()
     exemplars.look(line)
-    assert exemplars.known == {}
+    assert exemplars.known() == {}
 
 
 def test_an_open_finding_is_active_and_a_closed_one_is_not() -> None:
@@ -210,17 +233,33 @@ def test_every_record_counter_is_there_from_the_start() -> None:
         "late": 0,
         "future": 0,
         "duplicate": 0,
+        "squeezed": 0,
     }
 
 
 def test_series_beyond_the_bound_are_folded_and_counted() -> None:
     many = [cell(f"Op{n}", target=Target("1", "us-east-1", f"t{n % 3}")) for n in range(2500)]
-    kept = ledger()
-    series = table(counts(*((one, {Count.REQUESTS: 1}) for one in many)), kept=kept)
+    series = table(counts(*((one, {Count.REQUESTS: 1}) for one in many)))
     requests = series.values("dynascope_requests_total")
     assert len(requests) == BY_NAME["dynascope_requests_total"].most_series + 3
     assert sum(requests.values()) == 2500
-    assert kept.kept["dynascope_series_dropped_total"] == {("dynascope_requests_total",): 500}
+    assert series.values("dynascope_series_dropped_total") == {("dynascope_requests_total",): 500}
+
+
+def test_series_beyond_the_bound_count_once_an_analysis_however_often_it_is_rendered() -> None:
+    series = SeriesTable()
+    for n in range(2001):
+        series.raise_to("dynascope_skipped_detectors", (f"d{n}",), 1)
+    first = count_dropped(series, {}, is_analysis=True)
+    assert count_dropped(SeriesTable(), first, is_analysis=False) == first
+    assert first == {"dynascope_series_dropped_total": {("dynascope_skipped_detectors",): 1}}
+
+
+def test_a_rendering_changes_nothing_of_what_is_kept() -> None:
+    ledger = Ledger(kept={"dynascope_gaps_total": {("request-log", "late"): 1}})
+    before = deepcopy(ledger)
+    table(counts(*((cell(f"Op{n}"), {Count.REQUESTS: 1}) for n in range(2500))), kept=ledger)
+    assert ledger == before
 
 
 def test_even_tables_without_end_are_bounded() -> None:
@@ -268,26 +307,18 @@ def everything(busy: Counts) -> SeriesTable:
         coverage=(Coverage("cases", None, Direction.READ, 80, 100, 0.8),),
         skipped=(Skipped("hot-key", "cases", None, SkipReason.MISSING_SIGHT),),
     )
-    kept = ledger()
-    kept.kept = {
+    kept: Kept = {
         "dynascope_gaps_total": {("request-log", "late"): 1},
         "dynascope_series_dropped_total": {("dynascope_requests_total",): 1},
     }
-    return table(busy, about, kept)
+    return table(busy, about, Ledger(kept=kept))
 
 
-NOT_YET = {
-    "dynascope_gsi_lag_seconds",
-    "dynascope_aws_calls_total",
-    "dynascope_aws_billed_metrics_total",
-    "dynascope_aws_cost_usd_total",
-}
-"""What needs AWS or sequences."""
-
-
-def test_every_metric_is_filled(busy: Counts) -> None:
+def test_every_metric_is_filled_but_those_that_say_what_they_await(busy: Counts) -> None:
     series = everything(busy)
-    assert {m.name for m in METRICS if not series.values(m.name) and not series.distributions(m.name)} == NOT_YET
+    empty = {m.name for m in METRICS if not series.values(m.name) and not series.distributions(m.name)}
+    waiting = {m.name for m in METRICS if m.awaits is not None}
+    assert empty == waiting - {"dynascope_coverage_ratio"}  # a report of both sources fills it, the daemon has one
 
 
 def test_no_label_holds_a_key_or_a_fingerprint(busy: Counts) -> None:

@@ -7,8 +7,9 @@ import aiohttp
 import pytest
 
 from analyzer.errors import UsageError
+from analyzer.exporters.address import is_loopback
 from analyzer.exporters.prometheus import Exposition
-from analyzer.exporters.server import Server, is_loopback
+from analyzer.exporters.server import Server
 from tests.exporters.conftest import finding, report
 
 if TYPE_CHECKING:
