@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+import difflib
+from typing import TYPE_CHECKING
+
 from msgspec import Struct
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 __all__ = [
     "CollectError",
@@ -14,6 +20,7 @@ __all__ = [
     "MalformedError",
     "ThrottledError",
     "UsageError",
+    "closest",
 ]
 
 
@@ -78,3 +85,10 @@ class ThrottledError(CollectError):
 
 class MalformedError(CollectError):
     """An answer that cannot be read."""
+
+
+def closest(word: str, known: Iterable[str]) -> str | None:
+    """Return the known name that somebody probably meant, whatever its case; None where nothing is near."""
+    by_lower = {name.lower(): name for name in reversed([*known])}
+    found = difflib.get_close_matches(word.lower(), by_lower, n=1)
+    return by_lower[found[0]] if found else None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
 from enum import StrEnum
 from pathlib import Path  # noqa: TC003 (typer reads the annotations)
@@ -11,11 +10,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from analyzer.cli.output import counted, is_colorful, write
 from analyzer.errors import ContractError, UsageError
 from analyzer.knowledge.limits import GSIS_A_TABLE, LSIS_A_TABLE
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from analyzer.contract.lint import Remark
     from analyzer.contract.load import Reading
@@ -30,7 +30,7 @@ class CheckFormat(StrEnum):
     JSON = "json"
 
 
-def check(
+def check(  # noqa: PLR0913, PLR0917 -- one parameter an option
     paths: Annotated[
         list[Path] | None, typer.Argument(metavar="PATH...", help="contract files, or folders that hold some")
     ] = None,
@@ -43,16 +43,22 @@ def check(
         GSIS_A_TABLE
     ),
     max_lsis: Annotated[int, typer.Option("--max-lsis", help="LSIs a table may have")] = LSIS_A_TABLE,
+    sampler_schema: Annotated[
+        Path | None,
+        typer.Option("--sampler-schema", metavar="FILE", help="write there what the sampler takes as schema="),
+    ] = None,
     schema: Annotated[bool, typer.Option("--schema", help="print the JSON Schema of a contract and stop")] = False,
 ) -> None:
-    """Judge declared access patterns before they meet traffic; reads files, writes nothing, calls nobody.
+    """Judge declared access patterns before they meet traffic.
+
+    It reads files and calls nobody; it writes nothing but what --sampler-schema asks for.
 
     Exit 0 without faults (warnings do not count), 1 with faults of form or design, 2 on wrong usage.
     """
     if schema:
         from analyzer.contract.form import json_schema  # noqa: PLC0415 (light start)
 
-        print(json.dumps(json_schema(), indent=2))
+        write(json.dumps(json_schema(), indent=2) + "\n")
         return
     if not paths:
         raise UsageError("check needs a PATH: a contract file, or a folder that holds some")
@@ -68,12 +74,22 @@ def check(
     if tables is not None:
         remarks += _compared(reading, tables)
     remarks.sort(key=lambda r: (r.file, r.line or 0, r.severity))
-    if output is CheckFormat.JSON:
-        _print_json(reading, remarks)
-    else:
-        _print_text(reading, remarks)
+    write(_as_json(reading, remarks) if output is CheckFormat.JSON else _as_text(reading, remarks))
+    if sampler_schema is not None:
+        _write_schema(reading, sampler_schema)
     if any(remark.severity == "fail" for remark in remarks):
         raise typer.Exit(1)
+
+
+def _write_schema(reading: Reading, file: Path) -> None:
+    """Write what samplers need, but nothing by halves: a contract that cannot be read whole lacks keys."""
+    from analyzer.contract.sampler import sampler_schema  # noqa: PLC0415 (light start)
+
+    if reading.faults:
+        sys.stderr.write(f"dynascope: {file} is not written: mend the faults of form first\n")
+        return
+    text = json.dumps(sampler_schema(reading.contract), indent=2, ensure_ascii=False)
+    file.write_text(f"{text}\n", encoding="utf-8")
 
 
 def _form(reading: Reading) -> list[Remark]:
@@ -93,7 +109,7 @@ def _compared(reading: Reading, tables: Path) -> Sequence[Remark]:
         raise UsageError(str(error)) from error
 
 
-def _print_json(reading: Reading, remarks: Sequence[Remark]) -> None:
+def _as_json(reading: Reading, remarks: Sequence[Remark]) -> str:
     shown: dict[str, Any] = {
         "v": 1,
         "files": list(reading.files),
@@ -103,7 +119,7 @@ def _print_json(reading: Reading, remarks: Sequence[Remark]) -> None:
     }
     for name, severity in (("faults", "fail"), ("warnings", "warn")):
         shown[name] = [_remark(remark) for remark in remarks if remark.severity == severity]
-    print(json.dumps(shown, indent=2, ensure_ascii=False))
+    return json.dumps(shown, indent=2, ensure_ascii=False) + "\n"
 
 
 def _remark(remark: Remark) -> dict[str, Any]:
@@ -111,25 +127,28 @@ def _remark(remark: Remark) -> dict[str, Any]:
     return {name: getattr(remark, name) for name in fields}
 
 
-def _print_text(reading: Reading, remarks: Sequence[Remark]) -> None:
-    is_colourful = sys.stdout.isatty() and "NO_COLOR" not in os.environ
+def _as_text(reading: Reading, remarks: Sequence[Remark]) -> str:
+    return "".join(f"{line}\n" for line in (*_lines(remarks), _summary(reading, remarks)))
+
+
+def _lines(remarks: Sequence[Remark]) -> Iterator[str]:
+    is_bright = is_colorful()
     for remark in remarks:
         place = remark.file if remark.line is None else f"{remark.file}:{remark.line}"
         severity = f"{remark.severity:4}"
-        if is_colourful:
+        if is_bright:
             severity = f"\x1b[{'31;1' if remark.severity == 'fail' else '33'}m{severity}\x1b[0m"
         field = f"{remark.field}: " if remark.field else ""
-        print(f"{place}: {severity} {remark.rule}: {field}{remark.message}\n    mend: {remark.mend}")
+        yield f"{place}: {severity} {remark.rule}: {field}{remark.message}\n    mend: {remark.mend}"
+
+
+def _summary(reading: Reading, remarks: Sequence[Remark]) -> str:
     patterns = sum(len(table.patterns) for table in reading.contract.tables)
-    faults = sum(remark.severity == "fail" for remark in remarks)
     if not patterns and not remarks:
-        print("nothing is declared")
-        return
-    print(
-        f"{_count(faults, 'fault')}, {_count(len(remarks) - faults, 'warning')}: {_count(patterns, 'pattern')} of "
-        f"{_count(len(reading.contract.tables), 'table')} in {_count(len(reading.files), 'file')}"
+        looked_at = len(reading.files) + len(reading.ignored)
+        return f"nothing is declared: {counted(looked_at, 'file')} looked at, and no pattern in them"
+    faults = sum(remark.severity == "fail" for remark in remarks)
+    return (
+        f"{counted(faults, 'fault')}, {counted(len(remarks) - faults, 'warning')}: {counted(patterns, 'pattern')} of "
+        f"{counted(len(reading.contract.tables), 'table')} in {counted(len(reading.files), 'file')}"
     )
-
-
-def _count(number: int, word: str) -> str:
-    return f"{number or 'no'} {word}{'' if number == 1 else 's'}"

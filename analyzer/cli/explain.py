@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import difflib
 from typing import Annotated
 
 import typer
 
-from analyzer.errors import UsageError
+from analyzer.errors import UsageError, closest
 
 __all__ = ["explain"]
 
@@ -32,8 +31,8 @@ def explain(
         return
     page = detector_page(detector)
     if page is None:
-        close = difflib.get_close_matches(detector, list(pages), n=1, cutoff=0.5)
-        mend = f"did you mean {close[0]}?" if close else "`dynascope explain` lists all"
+        meant = closest(detector, pages)
+        mend = f"did you mean {meant}?" if meant else "`dynascope explain` lists all"
         raise UsageError(f"there is no detector {detector}; {mend}")
     write(page)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from contextlib import ExitStack
 from pathlib import Path  # noqa: TC003 -- typer evaluates the annotations
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = ["infer"]
 
+_SUFFIXES = frozenset({".yaml", ".yml"})
 _MOST_LEARNT = 200_000
 
 
@@ -29,18 +31,19 @@ def infer(
         Path | None, typer.Option("-o", "--output", metavar="FILE", help="write there; it must not exist yet")
     ] = None,
 ) -> None:
-    """Draft a contract from the requests in logs: a file for its owners to edit.
+    """Draft a contract from request logs.
 
-    What it holds loads and passes `dynascope check`; what would not pass is commented out in it, with the reason.
+    It is for its owners to edit. It loads and passes `dynascope check`; what would not is commented out, with the
+    reason.
     """
     from analyzer.cli.inputs import expand  # noqa: PLC0415 -- light start
-    from analyzer.cli.output import write  # noqa: PLC0415 -- light start
+    from analyzer.cli.output import counted, write  # noqa: PLC0415 -- light start
     from analyzer.cli.reading import LogFile, at_rest  # noqa: PLC0415 -- light start
     from analyzer.contract.induce import induce  # noqa: PLC0415 -- light start
     from analyzer.contract.write import write_contract  # noqa: PLC0415 -- light start
 
-    if output is not None and output.exists():
-        raise UsageError(f"{output} exists: infer never overwrites a contract; choose another file")
+    if output is not None:
+        _check_place(output)
     with ExitStack() as stack:
         files = [LogFile(stack.enter_context(at_rest(path))) for path in expand(logs)]
         counts = _count(files, _learn(files))
@@ -56,9 +59,24 @@ def infer(
     else:
         output.write_text(text, encoding="utf-8")
         patterns = sum(len(table["patterns"]) for table in draft.document["tables"])
-        print(f"{output}: {patterns} patterns; set aside: {len(draft.set_aside)}. Next: dynascope check {output}")
+        write(
+            f"{output}: {counted(patterns, 'pattern')}; set aside: {len(draft.set_aside)}. "
+            f"Next: dynascope check {output}\n"
+        )
     if complaints:
         raise typer.Exit(3)
+
+
+def _check_place(output: Path) -> None:
+    """Refuse before the work what could only fail after it."""
+    if output.exists():
+        raise UsageError(f"{output} exists: infer never overwrites a contract; choose another file")
+    if not output.parent.is_dir():
+        raise UsageError(f"{output} cannot be written: there is no folder {output.parent}")
+    if not os.access(output.parent, os.W_OK):
+        raise UsageError(f"{output} cannot be written: the folder {output.parent} is not yours to write in")
+    if output.suffix.lower() not in _SUFFIXES:
+        raise UsageError(f"{output}: infer writes YAML; name the file {output.with_suffix('.yaml')}")
 
 
 def _learn(files: Sequence[LogFile]) -> tuple[TableKeys, ...]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import glob
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from analyzer.config import parse_duration
-from analyzer.errors import UsageError
+from analyzer.errors import UsageError, closest
 from analyzer.model.instant import Instant, parse_instant
 
 if TYPE_CHECKING:
@@ -62,8 +61,8 @@ def _mend(name: str) -> str:
         return f"no file fits {name}"
     if not path.parent.is_dir():
         return f"{name} does not exist: there is no folder {path.parent}"
-    close = difflib.get_close_matches(path.name, sorted(entry.name for entry in path.parent.iterdir()), n=1)
-    return f"{name} does not exist" + (f"; did you mean {path.parent / close[0]}?" if close else "")
+    meant = closest(path.name, sorted(entry.name for entry in path.parent.iterdir()))
+    return f"{name} does not exist" + (f"; did you mean {path.parent / meant}?" if meant else "")
 
 
 def parse_moment(text: str | None, option: str) -> Moment | None:

@@ -16,6 +16,7 @@ from analyzer.contract.model import EMPTY_CONTRACT, Contract
 from analyzer.detectors import DETECTORS
 from analyzer.model.instant import SLICE_MS, Instant, slice_of
 from analyzer.model.report import Report
+from analyzer.model.sight import Gap, GapReason, SourceName
 from analyzer.pipeline import Walk
 from analyzer.requests.digest import Digest, DigestLimits
 from analyzer.requests.tokens import Salt
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
-    from analyzer.model.sight import Gap
     from analyzer.recording import Recording
 
 __all__ = ["Judged", "Stretch", "contract_of", "judge_logs", "judge_recording", "new_digest", "salt_of"]
@@ -131,7 +131,8 @@ def _gaps(digest: Digest, logs: Sequence[LogFile], *, was_stopped: bool) -> Iter
         if log.breaks_off is not None:
             yield shortfall("damaged", because=log.breaks_off)
     if was_stopped:
-        yield shortfall("stopped")
+        hint = "let it read to the end, or ask for less with --since and --until"
+        yield Gap(SourceName.REQUEST_LOG, GapReason.TIMEOUT, "reading was stopped by the user", hint)
 
 
 def _unread(digest: Digest) -> Iterator[Gap]:

@@ -60,15 +60,10 @@ def execute(arguments: Sequence[str]) -> int:
         app(list(arguments), prog_name="dynascope")
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else int(end.code is not None)
-    except CollectError as error:
-        return _say(f"{error}\n  {error.hint}", 3)
-    except (ConfigError, ContractError) as error:
-        sys.stderr.write(f"{error}\n")  # every fault begins with its file and line
-        return 2
-    except DynascopeError as error:
-        return _say(str(error), 2)
-    except Exception as bug:  # noqa: BLE001 -- a bug ends the process, but its message may hold a customer's key
-        return _say(_anonymous(bug), _BUG)
+    except Exception as error:  # noqa: BLE001 -- the one place where errors become words
+        text, code = _told(error)
+        sys.stderr.write(f"{text}\n")
+        return code
     return 0
 
 
@@ -77,9 +72,18 @@ def main() -> None:
     sys.exit(execute(sys.argv[1:]))
 
 
-def _say(text: str, code: int) -> int:
-    sys.stderr.write(f"dynascope: {text}\n")
-    return code
+def _told(error: Exception) -> tuple[str, int]:
+    """Return what to say and the exit code; of a bug not its message, which may hold a customer's key."""
+    if isinstance(error, ConfigError | ContractError):
+        return str(error), 2  # every fault begins with its file and line
+    if isinstance(error, CollectError):
+        return f"dynascope: {error}\n  {error.hint}", 3
+    if isinstance(error, DynascopeError):
+        return f"dynascope: {error}", 2
+    if isinstance(error, OSError) and error.strerror is not None:  # a file that the user named, or a full disk
+        place = "" if error.filename is None else f"{error.filename}: "
+        return f"dynascope: {place}{error.strerror[0].lower()}{error.strerror[1:]}", 2
+    return f"dynascope: {_anonymous(error)}", _BUG
 
 
 def _anonymous(bug: Exception) -> str:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from analyzer.model.report import Report
     from analyzer.requests.tokens import Salt
 
-__all__ = ["FailOn", "Format", "Keys", "exit_code", "print_report", "write"]
+__all__ = ["FailOn", "Format", "Keys", "counted", "exit_code", "is_colorful", "print_report", "write"]
 
 
 class Format(StrEnum):
@@ -49,6 +49,16 @@ def write(text: str) -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
+def counted(number: int, word: str) -> str:
+    """Write how many there are of something: `no faults`, `1 fault`, `2 faults`."""
+    return f"{number or 'no'} {word}{'' if number == 1 else 's'}"
+
+
+def is_colorful() -> bool:
+    """Whether standard output is a terminal whose user has nothing against colors."""
+    return sys.stdout.isatty() and "NO_COLOR" not in os.environ
+
+
 def print_report(report: Report, output: Format, keys: Keys, salt: Salt | None) -> None:
     """Print a report as far as the policy lets keys be seen."""
     from analyzer.render.show import show  # noqa: PLC0415 -- light start
@@ -65,7 +75,7 @@ def print_report(report: Report, output: Format, keys: Keys, salt: Salt | None) 
     else:
         from analyzer.render.text import render_text  # noqa: PLC0415 -- only what is asked for
 
-        write(render_text(shown, colour=sys.stdout.isatty() and "NO_COLOR" not in os.environ))
+        write(render_text(shown, color=is_colorful()))
 
 
 def exit_code(report: Report, fail_on: FailOn, *, source_failed: bool = False) -> int:

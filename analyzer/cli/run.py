@@ -21,7 +21,7 @@ class Lines(StrEnum):
 def run(
     config: Annotated[Path | None, typer.Option("--config", "-c", help="Configuration file (YAML).")] = None,
     output: Annotated[
-        Lines, typer.Option("--output", help="How findings that open and close are printed.")
+        Lines, typer.Option("--format", help="How findings that open and close are printed.")
     ] = Lines.TEXT,
 ) -> None:
     """Tail request logs, judge every ten seconds, print findings as they open and close, serve metrics and docs.

@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from analyzer.cli.output import write
 from analyzer.version import __version__
 
 __all__ = ["version"]
@@ -22,6 +23,6 @@ def version(
 ) -> None:
     """Say which version this is."""
     if as_json:
-        print(json.dumps({"version": __version__, "python": platform.python_version(), "formats": _FORMATS}))
+        write(json.dumps({"version": __version__, "python": platform.python_version(), "formats": _FORMATS}) + "\n")
     else:
-        print(f"dynascope {__version__}")
+        write(f"dynascope {__version__}\n")

@@ -95,8 +95,27 @@ def _syntax_fault(error: Exception, file: str) -> Fault:
     mark = error.problem_mark if isinstance(error, MarkedYAMLError) else None
     told = error.problem if isinstance(error, MarkedYAMLError) else None
     reason = "it is nested too deep" if isinstance(error, RecursionError) else (told or str(error)).partition("\n")[0]
-    mend = "mend the syntax at this line; a value that begins with > < % @ & * ! | or ` needs quotes"
-    return Fault(file, None if mark is None else mark.line + 1, "", f"this is no YAML: {reason}", mend)
+    meant = next((words for part, *words in _MEANINGS if part in reason), [reason, "mend the syntax at this line"])
+    message, mend = meant
+    return Fault(file, None if mark is None else mark.line + 1, "", f"this is no YAML: {message}", mend)
+
+
+_MEANINGS = (
+    (r"'\t'", "a tab stands here", "indent with spaces"),
+    ("cannot start any token", "a value begins with a sign that means something to YAML", "put the value in quotes"),
+    ("undefined alias", "a value begins with *, which means something to YAML", "put the value in quotes"),
+    ("mapping values are not allowed", "a second colon in one line", "put a value that holds a colon in quotes"),
+    ("<block end>", "the indentation does not fit the lines above", "indent what belongs together alike"),
+    ("<stream end>", "a bracket, brace or quote is not closed", "close it, here or in the lines above"),
+    ("end of stream", "a bracket, brace or quote is not closed", "close it, here or in the lines above"),
+    (
+        "<document start>",
+        "these are several documents, as in a request log",
+        "name a contract; `dynascope infer` drafts one from a log",
+    ),
+    ("duplicate key", "a key stands twice in one mapping", "remove one of the two"),
+)
+"""Words that the parser uses, what they mean, and the mend."""
 
 
 class _Converter:

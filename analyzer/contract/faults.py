@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 from typing import TYPE_CHECKING, Any, get_args
 
 from pydantic import BaseModel, ValidationError
 
 from analyzer.contract.document import ListNode, MapNode, line_at
 from analyzer.contract.form import ContractForm
-from analyzer.errors import Fault
+from analyzer.errors import Fault, closest
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -37,9 +36,9 @@ _MENDS = {
 
 def did_you_mean(word: str, known: Sequence[str]) -> str:
     """Return the mend for a name that is not among the known ones: the closest, or all."""
-    close = difflib.get_close_matches(word.lower(), [name.lower() for name in known], n=1, cutoff=0.6)
-    if close:
-        return f"did you mean {next(name for name in known if name.lower() == close[0])}?"
+    meant = closest(word, known)
+    if meant is not None:
+        return f"did you mean {meant}?"
     return f"one of {', '.join(known)}" if known else "remove it"
 
 

@@ -45,6 +45,8 @@ def operation_named(text: str) -> str | None:
 
 def _operations(value: object) -> object:
     names = value if isinstance(value, list) else [value]
+    if not names:
+        raise ValueError("it is empty; say what serves it, such as Query")
     found = [operation_named(str(name)) for name in names]
     unknown = [str(name) for name, known in zip(names, found, strict=True) if known is None]
     if unknown:
@@ -140,7 +142,9 @@ Consistency = Annotated[Literal["eventual", "strong"], words("eventual", "strong
 Operations = Annotated[
     list[str],
     BeforeValidator(_operations),
-    WithJsonSchema({"anyOf": [{"enum": [*OPERATIONS]}, {"type": "array", "items": {"enum": [*OPERATIONS]}}]}),
+    WithJsonSchema(
+        {"anyOf": [{"enum": [*OPERATIONS]}, {"type": "array", "items": {"enum": [*OPERATIONS]}, "minItems": 1}]}
+    ),
 ]
 Projection = Annotated[
     Literal["keys_only", "all"] | list[str],

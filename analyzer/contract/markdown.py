@@ -1,4 +1,4 @@
-"""The Markdown access-pattern table, and AWS's `access_pattern_mapping.json`, as the structure of formats.md §4."""
+"""The Markdown access-pattern table as the structure of a contract file (docs/reference/formats.md, 4)."""
 
 from __future__ import annotations
 

@@ -294,9 +294,9 @@ class Contract(Struct, frozen=True):
 
     def lexicon(self, salt: Salt | None = None) -> Lexicon:
         """Return the declared keys of all tables, ready to classify those of requests."""
-        return Lexicon(self.keys(), salt)
+        return Lexicon(self.table_keys(), salt)
 
-    def keys(self) -> list[TableKeys]:
+    def table_keys(self) -> list[TableKeys]:
         """Return the keys of each name that is declared, the unnamed table last."""
         by_name: dict[str, list[TableKeys]] = {}
         for table in sorted(self.tables, key=lambda t: t.name == UNNAMED):

@@ -1,4 +1,4 @@
-"""How findings say numbers."""
+"""How findings and reports say numbers."""
 
 from __future__ import annotations
 
@@ -11,19 +11,23 @@ __all__ = ["between", "number", "percent", "who"]
 
 _HUNDRED = 100
 _TENTH = 0.1
+_LEAST = 0.001
+_NEARLY_ALL = 99
 
 
 def number(value: float) -> str:
-    """Write a number for eyes: thousands apart, no decimals that say nothing."""
+    """Write a number for eyes: thousands apart, no digits that say nothing."""
     if abs(value) >= _HUNDRED or value == int(value):
         return f"{value:,.0f}"
-    return f"{value:,.1f}" if abs(value) >= _TENTH else f"{value:.2g}"
+    return f"{value:.3g}" if abs(value) >= _TENTH else f"{value:.2g}"
 
 
 def percent(share: float) -> str:
     """Write a share of 0 to 1 as a percentage."""
+    if 0 < share < _LEAST:
+        return "<0.1%"
     value = share * _HUNDRED
-    return f"{value:.0f}%" if value >= 1 or value == 0 else f"{value:.2g}%"
+    return f"{value:.0f}%" if value == 0 or 1 <= value <= _NEARLY_ALL else f"{value:.3g}%"
 
 
 def between(estimate: Estimate) -> str:

@@ -59,8 +59,11 @@ def render_json(report: Report) -> str:
 
 
 def report_object(report: Report) -> dict[str, Any]:
-    """Return a report as plain values, without what only lives in the process."""
-    return {"v": 1, **_struct(report)}
+    """Return a report as plain values, without what only lives in the process; where nothing was read, no window."""
+    told = {"v": 1, **_struct(report)}
+    if report.window.end <= report.window.start:
+        told |= {"window": None, "as_of": None}
+    return told
 
 
 def _struct(value: Struct) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from analyzer.render.words import (
     evidence_words,
     fold,
     gap_words,
+    head_words,
     key_words,
     milliseconds,
     pattern_name,
@@ -18,7 +19,6 @@ from analyzer.render.words import (
     plain,
     share,
     skipped_words,
-    stretch,
     warm_keys,
     who_words,
 )
@@ -37,12 +37,10 @@ _MARKS = re.compile(r"([\\`*_{}\[\]<>#|~])")
 
 def render_markdown(report: Report) -> str:
     """Write a report as Markdown; nothing that was read from a log can become markup."""
-    facts = [stretch(report.window), report.region, report.account, report.verdict.confidence.value]
-    lines = [
-        f"**{report.verdict.state.value.replace('-', ' ').upper()}**: {_safe(report.verdict.text)}",
-        "",
-        _safe(" · ".join(word for word in facts if word)),
-    ]
+    lines = [f"**{report.verdict.state.value.replace('-', ' ').upper()}**: {_safe(report.verdict.text)}"]
+    facts = head_words(report)
+    if facts:
+        lines += ["", _safe(" · ".join(facts))]
     for cause, effects in fold(report.findings):
         lines += ["", *_finding(cause), *(_effect(effect) for effect in effects)]
     lines += _patterns(report.patterns)

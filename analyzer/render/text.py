@@ -6,7 +6,6 @@ import textwrap
 from typing import TYPE_CHECKING
 
 from analyzer.model.finding import Status
-from analyzer.model.report import VerdictState
 from analyzer.render.words import (
     COLD,
     clock,
@@ -15,6 +14,7 @@ from analyzer.render.words import (
     evidence_words,
     fold,
     gap_words,
+    head_words,
     key_words,
     milliseconds,
     pattern_name,
@@ -22,7 +22,6 @@ from analyzer.render.words import (
     plain,
     share,
     skipped_words,
-    stretch,
     warm_keys,
     who_words,
 )
@@ -42,7 +41,7 @@ _BRIEF = 20
 _PATTERNS = 12
 _HIDDEN = 6
 _PLACE = 24
-_COLOURS = {
+_COLORS = {
     "critical": "1;31",
     "high": "31",
     "medium": "33",
@@ -55,9 +54,9 @@ _COLOURS = {
 }
 
 
-def render_text(report: Report, *, colour: bool = False) -> str:
-    """Write a report in at most 98 columns; colour only underlines what the words say already."""
-    ink = _Ink(colour)
+def render_text(report: Report, *, color: bool = False) -> str:
+    """Write a report in at most 98 columns; color only underlines what the words say already."""
+    ink = _Ink(color)
     lines = [*_head(report, ink)]
     groups = fold(report.findings)
     lines += [line for group in groups[:_DETAILED] for line in ("", *_group(*group, ink))]
@@ -69,11 +68,11 @@ def render_text(report: Report, *, colour: bool = False) -> str:
 
 
 class _Ink:
-    def __init__(self, colour: bool) -> None:  # noqa: FBT001 -- private, one caller
-        self._colour = colour
+    def __init__(self, color: bool) -> None:  # noqa: FBT001 -- private, one caller
+        self._color = color
 
     def __call__(self, role: str, text: str) -> str:
-        return f"\x1b[{_COLOURS[role]}m{text}\x1b[0m" if self._colour else text
+        return f"\x1b[{_COLORS[role]}m{text}\x1b[0m" if self._color else text
 
 
 def _head(report: Report, ink: _Ink) -> Iterator[str]:
@@ -81,17 +80,15 @@ def _head(report: Report, ink: _Ink) -> Iterator[str]:
     first, *more = textwrap.wrap(plain(report.verdict.text), _WIDTH - 13, break_on_hyphens=False) or [""]
     yield f"{ink(state.value, state.value.replace('-', ' ').upper()):{13 + _ink_width(ink, state.value)}}{first}"
     yield from (" " * 13 + line for line in more)
-    facts = [stretch(report.window)]
-    facts += [plain(word) for word in (report.region, report.account) if word]
-    if report.verdict.state is not VerdictState.CLEAN:
-        facts.append(report.verdict.confidence.value)
+    facts = head_words(report)
     if report.as_of != report.window.end:
         facts.append(f"as of {clock(report.as_of)}")
-    yield " " * 13 + ink("faint", " · ".join(facts))
+    if facts:
+        yield " " * 13 + ink("faint", " · ".join(facts))
 
 
 def _ink_width(ink: _Ink, role: str) -> int:
-    """Return how many characters the colour of a role takes that nobody sees."""
+    """Return how many characters the color of a role takes that nobody sees."""
     return len(ink(role, ""))
 
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from analyzer.detectors.words import number as in_words
+from analyzer.detectors.words import percent
 from analyzer.model.instant import format_instant
-from analyzer.model.report import PatternKind
+from analyzer.model.report import PatternKind, VerdictState
 from analyzer.model.sight import SkipReason
 
 if TYPE_CHECKING:
@@ -26,6 +28,7 @@ __all__ = [
     "evidence_words",
     "fold",
     "gap_words",
+    "head_words",
     "key_words",
     "milliseconds",
     "pattern_name",
@@ -42,7 +45,6 @@ COLD = 0.01
 """Heat below which a key is not worth a line."""
 
 _MOST_KEYS = 5
-_LEAST_SHOWN = 0.001
 _SKIPS = {
     SkipReason.MISSING_SIGHT: "needs",
     SkipReason.TOO_LITTLE: "too little traffic to judge",
@@ -59,12 +61,7 @@ def count(number: float | None) -> str:
     """Write a number as people do: thousands apart, no more digits than tell something; `?` for unknown."""
     if number is None or not math.isfinite(number):
         return "?"
-    size = abs(number)
-    if float(number).is_integer() or size >= 100:  # noqa: PLR2004 -- three digits say enough
-        return f"{number:,.0f}"
-    if size < _LEAST_SHOWN:
-        return f"{number:.1e}"
-    return f"{number:.3g}"
+    return in_words(number)
 
 
 def compact(number: float | None) -> str:
@@ -81,9 +78,7 @@ def share(part: float | None) -> str:
     """Write a share of 0 to 1 as a percentage; `?` for unknown."""
     if part is None or not math.isfinite(part):
         return "?"
-    if 0 < part < _LEAST_SHOWN:
-        return "<0.1%"
-    return f"{part * 100:.3g}%"
+    return percent(part)
 
 
 def milliseconds(number: float | None) -> str:
@@ -96,6 +91,15 @@ def milliseconds(number: float | None) -> str:
 def clock(instant: Instant) -> str:
     """Write the time of day in UTC to the second."""
     return format_instant(instant)[11:19]
+
+
+def head_words(report: Report) -> list[str]:
+    """Say when and where, and of a fault how sure: the line below the verdict. Where nothing was read, no time."""
+    words = [stretch(report.window) if report.window.end > report.window.start else None]
+    words += [report.region, report.account]
+    if report.verdict.state is VerdictState.FAULT:
+        words.append(report.verdict.confidence.value)
+    return [plain(word) for word in words if word]
 
 
 def stretch(window: Window) -> str:

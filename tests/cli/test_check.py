@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from dynascope_sampler.schema import Schema, load_schema
 
 from analyzer.cli.main import execute
 
@@ -70,7 +71,59 @@ def test_a_path_that_is_not_there_is_wrong_usage(contract: Path, capsys: pytest.
 
 def test_an_empty_folder_declares_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert check(tmp_path) == 0
-    assert capsys.readouterr().out == "nothing is declared\n"
+    assert capsys.readouterr().out == "nothing is declared: no files looked at, and no pattern in them\n"
+    (tmp_path / "docker-compose.yaml").write_text("services: {}\n")
+    assert check(tmp_path) == 0
+    assert capsys.readouterr().out == "nothing is declared: 1 file looked at, and no pattern in them\n"
+
+
+def test_without_a_fault_that_is_said_in_one_line(contract: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    contract.write_text(GOOD)
+    assert check(contract) == 0
+    assert capsys.readouterr().out == "no faults, no warnings: 1 pattern of 1 table in 1 file\n"
+
+
+def test_what_the_sampler_needs_is_written_as_json(
+    contract: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    schema = tmp_path / "schema.json"
+    contract.write_text(GOOD)
+    assert check(contract, "--sampler-schema", schema) == 0
+    table = Schema(load_schema(schema)).table("cases")
+    assert (table.key, table.partition, sorted(table.literals)) == (("PK", "SK"), ("PK",), ["CASE", "META"])
+    schema.unlink()
+    contract.write_text(GOOD.replace("sort_key", "sort_kye"))
+    assert check(contract, "--sampler-schema", schema) == 1
+    assert not schema.exists()
+    assert "mend the faults of form first" in capsys.readouterr().err
+    contract.write_text(GOOD)
+    assert check(contract, "--sampler-schema", tmp_path / "gone" / "schema.json") == 2
+    assert "schema.json: no such file or directory" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("tables:\n  - name: cases\n   partition_key: PK\n", "the indentation does not fit the lines above"),
+        ("tables:\n\t- name: cases\n", "a tab stands here"),
+        ("tables:\n  - name: a: b\n", "a second colon in one line"),
+        ("tables: [\n", "a bracket, brace or quote is not closed"),
+        ("- {id: a, operation: Query, key: {PK: @a}}\n", "a value begins with a sign that means something to YAML"),
+    ],
+)
+def test_broken_yaml_is_told_as_a_person_would(
+    contract: Path, text: str, told: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    contract.write_text(text)
+    assert check(contract) == 1
+    assert told in capsys.readouterr().out
+
+
+def test_a_request_log_is_no_contract(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    log = tmp_path / "requests.jsonl"
+    log.write_text('{"v": 1, "time": "2026-06-01T10:00:00Z", "op": "GetItem", "table": "cases"}\n' * 2)
+    assert check(log) == 1
+    assert "dynascope infer" in capsys.readouterr().out
 
 
 def test_all_faults_of_all_files_are_told_at_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -98,7 +151,7 @@ def test_text_gives_place_rule_and_mend_and_counts(contract: Path, capsys: pytes
     )
 
 
-def test_a_terminal_sees_colours(
+def test_a_terminal_sees_colors(
     contract: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     contract.write_text(SCAN)

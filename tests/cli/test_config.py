@@ -51,6 +51,20 @@ def test_faults_are_told_with_their_lines(tmp_path: Path, capsys: pytest.Capture
     assert [line.split(": ")[0] for line in capsys.readouterr().err.splitlines()] == [f"{file}:1", f"{file}:2"]
 
 
+def test_what_run_would_refuse_is_refused_with_every_fault(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "d.yaml"
+    file.write_text("windw: 20s\ncontract: none.yaml\ndetectors: {hot-keys: {}}\nlimits: {heavy: 0}\nsalt_file: none\n")
+    assert execute(["config", "--config", str(file)]) == 2
+    told = [line.split(": ")[:2] for line in capsys.readouterr().err.splitlines()]
+    assert [(place.removeprefix(f"{tmp_path}/"), field) for place, field in told] == [
+        ("d.yaml:1", "windw"),
+        ("d.yaml:3", "detectors.hot-keys"),
+        ("d.yaml:4", "limits.heavy"),
+        ("d.yaml:5", "salt_file"),
+        ("none.yaml", "it cannot be read"),
+    ]
+
+
 def test_the_schema_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
     assert execute(["config", "--schema"]) == 0
     assert json.loads(capsys.readouterr().out) == json_schema()

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 from typing import TYPE_CHECKING
 
 import pytest
@@ -96,3 +97,22 @@ def test_a_log_that_breaks_off_is_drafted_from_and_told(tmp_path: Path, capsys: 
     told = capsys.readouterr()
     assert "breaks off" in told.err
     assert "get-case-meta" in told.out
+
+
+@pytest.mark.parametrize(
+    ("place", "told"),
+    [
+        ("gone/contract.yaml", "there is no folder"),
+        ("contract.json", "infer writes YAML; name the file"),
+        ("locked/contract.yaml", "is not yours to write in"),
+    ],
+)
+def test_a_place_that_cannot_be_written_is_told_before_the_work(
+    tmp_path: Path, place: str, told: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "locked").mkdir()
+    monkeypatch.setattr(os, "access", lambda folder, _: not str(folder).endswith("locked"))
+    log = tmp_path / "log.jsonl"
+    log.write_text("junk\n")
+    assert execute(["infer", str(log), "-o", str(tmp_path / place)]) == 2
+    assert told in capsys.readouterr().err

@@ -65,6 +65,8 @@ FAULT = Fault("c.yaml", 3, "window", "unknown key", "did you mean windows?")
         (UsageError("not so"), 2, "dynascope: not so\n"),
         (ConfigError((FAULT, FAULT)), 2, f"{FAULT}\n{FAULT}\n"),
         (ContractError((FAULT,)), 2, f"{FAULT}\n"),
+        (PermissionError(13, "Permission denied", "log.jsonl"), 2, "dynascope: log.jsonl: permission denied\n"),
+        (OSError(28, "No space left on device"), 2, "dynascope: no space left on device\n"),
         (CollectError("gone", hint="look there"), 3, "dynascope: gone\n  look there\n"),
         (DeniedError("GetMetricData", hint="grant it"), 3, "dynascope: GetMetricData\n  grant it\n"),
     ],
@@ -77,14 +79,15 @@ def test_what_is_expected_is_told_in_words(
     assert capsys.readouterr().err == told
 
 
+@pytest.mark.parametrize("kind", [KeyError, OSError])
 def test_a_bug_is_told_without_what_it_says(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    kind: type[Exception], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(main, "app", _raising(KeyError("CASE#canary-4711")))
+    monkeypatch.setattr(main, "app", _raising(kind("CASE#canary-4711")))
     assert execute([]) == 70
     told = capsys.readouterr().err
     assert "canary" not in told
-    assert "a bug of ours: KeyError" in told
+    assert f"a bug of ours: {kind.__name__}" in told
     assert "in execute" in told
 
 

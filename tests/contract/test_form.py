@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import jsonschema  # type: ignore[import-untyped]
 import pytest
@@ -10,6 +11,9 @@ from ruamel.yaml import YAML
 from analyzer.contract.fields import operation_named
 from analyzer.contract.form import json_schema
 from analyzer.knowledge.operations import OPERATIONS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 PUBLISHED = Path(__file__).parents[2] / "docs" / "reference" / "contract.schema.json"
 DOCUMENT = """\
@@ -47,3 +51,8 @@ def test_an_operation_is_known_however_it_is_written(name: str) -> None:
     short = name.removesuffix("Items").removesuffix("Item")
     assert [operation_named(text) for text in (name, name.lower(), short, f" {short} item")] == [name] * 4
     assert operation_named("ListTables") is None
+
+
+def test_a_pattern_without_an_operation_is_a_fault_whatever_its_form(faults: Callable[..., list[str]]) -> None:
+    (told,) = faults("tables: [{name: t, partition_key: PK, patterns: [{id: a, operation: []}]}]")
+    assert "it is empty; say what serves it, such as Query" in told

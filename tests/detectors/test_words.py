@@ -10,13 +10,16 @@ from tests.support.evidence import CASES
 
 
 @pytest.mark.parametrize(
-    ("value", "text"), [(1234.5, "1,234"), (12.0, "12"), (12.34, "12.3"), (0.1, "0.1"), (0.0123, "0.012"), (0, "0")]
+    ("value", "text"),
+    [(1234.5, "1,234"), (12.0, "12"), (12.34, "12.3"), (1.04, "1.04"), (0.1, "0.1"), (0.0123, "0.012"), (0, "0")],
 )
 def test_a_number_is_written_for_eyes(value: float, text: str) -> None:
     assert number(value) == text
 
 
-@pytest.mark.parametrize(("share", "text"), [(0.41, "41%"), (1.0, "100%"), (0.0, "0%"), (0.004, "0.4%")])
+@pytest.mark.parametrize(
+    ("share", "text"), [(0.41, "41%"), (1.0, "100%"), (0.0, "0%"), (0.004, "0.4%"), (0.0004, "<0.1%"), (0.995, "99.5%")]
+)
 def test_a_share_is_written_as_a_percentage(share: float, text: str) -> None:
     assert percent(share) == text
 

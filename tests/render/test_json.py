@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from analyzer.model.window import Window
 from analyzer.render.json import render_json, report_object
 from analyzer.render.show import show
 
@@ -45,3 +46,8 @@ def test_numbers_are_short_and_honest(report: Report) -> None:
 def test_unknown_is_null(report: Report) -> None:
     finding = report_object(report)["findings"][2]
     assert (finding["caller"], finding["index"], finding["self_heals"]) == (None, None, None)
+
+
+def test_where_nothing_was_read_there_is_no_window(report: Report) -> None:
+    told = report_object(replace(report, window=Window(0, 0), as_of=0))
+    assert (told["window"], told["as_of"]) == (None, None)

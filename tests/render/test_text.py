@@ -8,6 +8,8 @@ from msgspec.structs import replace
 from analyzer.model.finding import Advice, Confidence
 from analyzer.model.report import PatternKind, PatternLine, Report, Verdict, VerdictState
 from analyzer.model.sight import Gap, GapReason, SourceName
+from analyzer.model.window import Window
+from analyzer.render.markdown import render_markdown
 from analyzer.render.show import show
 from analyzer.render.text import render_text
 
@@ -55,11 +57,11 @@ def test_the_cause_comes_first_and_what_it_explains_is_folded_beneath(report: Re
     assert order == sorted(order)
 
 
-def test_colour_adds_nothing_but_colour(report: Report) -> None:
+def test_color_adds_nothing_but_color(report: Report) -> None:
     shown = show(report, "template")
-    coloured = render_text(shown, colour=True)
-    assert "\x1b[1;31mFAULT\x1b[0m" in coloured
-    assert re.sub(r"\x1b\[[\d;]*m", "", coloured) == render_text(shown)
+    colored = render_text(shown, color=True)
+    assert "\x1b[1;31mFAULT\x1b[0m" in colored
+    assert re.sub(r"\x1b\[[\d;]*m", "", colored) == render_text(shown)
 
 
 def test_what_was_read_cannot_steer_the_terminal(report: Report) -> None:
@@ -119,3 +121,13 @@ def test_beyond_a_handful_findings_are_told_in_a_line(report: Report) -> None:
     assert text.count("  who   report-job") == 6
     assert "also\n  MEDIUM    unexpected-scan t06/GSI1: report-job scans cases/GSI1" in text
     assert "  and 2 more: --format json tells them all\n" in text
+
+
+def test_where_nothing_was_read_there_is_neither_window_nor_certainty(report: Report) -> None:
+    verdict = Verdict(VerdictState.CANNOT_TELL, "cannot tell: no request was seen", Confidence.CERTAIN)
+    blank = replace(report, window=Window(0, 0), as_of=0, verdict=verdict, findings=(), region=None)
+    for text in (render_text(blank), render_markdown(blank)):
+        assert "1970" not in text
+        assert "certain" not in text
+    alone = replace(blank, account=None, patterns=(), keys=(), gaps=(), skipped=())
+    assert render_text(alone) == "CANNOT TELL  cannot tell: no request was seen\n"

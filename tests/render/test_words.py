@@ -35,8 +35,8 @@ if TYPE_CHECKING:
         (1234567, "1,234,567"),
         (1234.5, "1,234"),
         (12.345, "12.3"),
-        (0.0123, "0.0123"),
-        (0.00012, "1.2e-04"),
+        (0.0123, "0.012"),
+        (0.00012, "0.00012"),
     ],
 )
 def test_numbers_are_written_as_people_do(number: float | None, words: str) -> None:
