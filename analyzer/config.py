@@ -53,6 +53,7 @@ REFERENCE = "docs/reference/configuration.md"
 _SLICE_MS = 10_000
 _LAST_PORT = 65_535
 _MOST = 2**31 - 1
+_LONGEST_MS = 36_525 * 86_400_000
 _UNITS_MS = {"ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|d)")
 
@@ -65,7 +66,10 @@ def parse_duration(value: object) -> int:
     parts = _DURATION.findall(text)
     if not parts or "".join(number + unit for number, unit in parts) != text:
         raise ValueError(f"{value!r} is not a duration; write a number with its unit, such as 30s or 5m")
-    return round(sum(float(number) * _UNITS_MS[unit] for number, unit in parts))
+    milliseconds = sum(float(number) * _UNITS_MS[unit] for number, unit in parts)
+    if milliseconds > _LONGEST_MS:
+        raise ValueError(f"{text[:20]!r} is longer than a century; write a number with its unit, such as 30s or 5m")
+    return round(milliseconds)
 
 
 def format_duration(milliseconds: int) -> str:
@@ -108,8 +112,8 @@ class RequestLogSettings(_Section):
 class LogSettings(_Section):
     """How the daemon speaks of itself."""
 
-    level: Literal["debug", "info", "warning", "error"] = "info"
-    format: Literal["text", "json"] = "text"
+    level: Literal["debug", "info", "warning", "error"] = Field("info", description="what is worth a line")
+    format: Literal["text", "json"] = Field("text", description="lines for eyes, or for programs")
 
 
 class Settings(_Section):
@@ -327,13 +331,13 @@ def _convert(
         if name not in defaults:
             mend = did_you_mean(name, defaults, REFERENCE)
             faults.append(settings.fault((*path, name), "unknown key", mend))
-    for name in defaults:
+    for name, default in defaults.items():
         if name in values:
             try:
                 msgspec.convert({name: values[name]}, kind)
             except (msgspec.ValidationError, ValueError) as error:
                 message = str(error).split(" - at `$", maxsplit=1)[0]
-                mend = f"its default is {defaults[name]}; see {REFERENCE}"
+                mend = f"its default is {default}; see {REFERENCE}"
                 faults.append(settings.fault((*path, name), message, mend))
     return [msgspec.convert(dict(values), kind)] if len(faults) == before else []
 

@@ -231,6 +231,12 @@ def test_what_is_no_duration_is_refused(text: object) -> None:
         parse_duration(text)
 
 
+@pytest.mark.parametrize("text", ["40000d", "9" * 400 + "d"])
+def test_a_duration_beyond_all_measure_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="longer than a century"):
+        parse_duration(text)
+
+
 @given(st.integers(0, 10**12))
 def test_a_duration_survives_being_written(milliseconds: int) -> None:
     assert parse_duration(format_duration(milliseconds)) == milliseconds

@@ -26,18 +26,23 @@ def config(
     schema: Annotated[bool, typer.Option("--schema", help="print the JSON Schema of the file instead")] = False,
     output: Annotated[ConfigFormat, typer.Option("--format", help="how to print it")] = ConfigFormat.YAML,
 ) -> None:
-    """Check a configuration with all that it names, and print what holds.
+    """Check a configuration and print what holds.
 
     The file stands over the defaults; the salt is only told as set or unset.
     """
     from analyzer.cli.output import write  # noqa: PLC0415 -- light start
-    from analyzer.config import json_schema  # noqa: PLC0415 -- light start
-    from analyzer.setup import checked_settings  # noqa: PLC0415 -- light start
+    from analyzer.config import json_schema, load_settings  # noqa: PLC0415 -- light start
 
     if schema:
         write(json.dumps(json_schema(), indent=2) + "\n")
         return
-    effective = checked_settings(file).effective()
+    if file is None:
+        settings = load_settings()
+    else:
+        from analyzer.setup import checked_settings  # noqa: PLC0415 -- it tries all that a file names, numpy and all
+
+        settings = checked_settings(file)
+    effective = settings.effective()
     write(json.dumps(effective, indent=2) + "\n" if output is ConfigFormat.JSON else _yaml(effective))
 
 

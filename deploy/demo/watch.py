@@ -48,7 +48,7 @@ class Daemon(Process):
 
     def __init__(self, config: Path, port: int, log: Path) -> None:
         dynascope = str(Path(sys.executable).with_name("dynascope"))
-        command = [dynascope, "run", "--config", str(config), "--output", "json"]
+        command = [dynascope, "run", "--config", str(config), "--format", "json"]
         super().__init__([sys.executable, "-m", "deploy.demo.guard", *command], log)
         self.url = f"http://127.0.0.1:{port}"
         self.lines: queue.SimpleQueue[dict[str, Any]] = queue.SimpleQueue()

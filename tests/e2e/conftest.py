@@ -100,7 +100,7 @@ class Daemon:
         before = self.errors.stat().st_size if self.errors.exists() else 0
         with self.errors.open("ab") as errors, self.output.open("ab") as output:
             self.process = subprocess.Popen(
-                [COMMAND, "run", "--config", self.config, "--output", "json"], stdout=output, stderr=errors
+                [COMMAND, "run", "--config", self.config, "--format", "json"], stdout=output, stderr=errors
             )
         self._began = before
 

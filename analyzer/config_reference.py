@@ -1,0 +1,102 @@
+"""The reference page of the configuration, written from its model: every key, its default and what it means."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, cast
+
+import msgspec
+
+from analyzer.config import Settings
+from analyzer.detectors import DETECTORS
+from analyzer.render.pages import detector_page
+from analyzer.requests.digest import DigestLimits
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pydantic import BaseModel
+
+__all__ = ["LIMITS", "configuration_page"]
+
+LIMITS = {
+    "batch": "rows of counts that wait to be added",
+    "rows": "rows of keys that wait to be folded into the sketches",
+    "cells": "shapes with their caller and sample rate; what lies beyond is counted as unparsed",
+    "routes": "raw texts of requests remembered with what they are",
+    "grammar": "raw texts never seen before that are parsed in a second of log time",
+    "slices": "slices of 10 s that are kept before the oldest is folded away",
+    "ids": "request ids remembered for up to 60 s, and once more as many, to see a record twice",
+    "heavy": "heavy keys kept of a hot table or index in one slice",
+    "past": "heavy keys kept of all slices before",
+    "fragments": "sequences of calls that are open at once",
+    "hours": "pairs of shape and clock hour",
+    "future_ms": "how many milliseconds a record may be ahead of the clock",
+    "late_ms": "how many milliseconds a record may be late",
+}
+"""What each bound of the digest means."""
+
+_HEAD = """\
+# Configuration
+
+Written from `analyzer/config.py`; a test compares them.
+
+`dynascope run --config FILE` reads it, and so does every command that has `--config`. It is YAML, or JSON. Paths are
+taken from the file's own folder. Durations are written `30s`, `5m`, `1h30m`. `dynascope config --config FILE` tries the
+file and prints what holds; `dynascope config --schema` prints its JSON Schema for an editor.
+
+The environment overrides the salt and nothing else: `DYNASCOPE_SALT`, or `DYNASCOPE_SALT_FILE`.
+
+SIGHUP makes the daemon read it again. `listen`, `state` and `log` take a restart; a faulty file is told with every
+fault at once, and the old one is kept.
+
+| key | default | meaning |
+| --- | --- | --- |
+"""
+
+
+def configuration_page() -> str:
+    """Write the page."""
+    parts = [_HEAD, *(_row(*row) for row in _settings(Settings, "", Settings().effective()))]
+    parts += [
+        "\n## limits\n\nEach is a whole number from 1.\n\n| key | default | what it bounds |\n| --- | --- | --- |\n"
+    ]
+    parts += [
+        _row(f"limits.{field.name}", field.default, LIMITS[field.name])
+        for field in msgspec.structs.fields(DigestLimits)
+    ]
+    parts += ["\n## detectors\n\nThresholds by detector; each page says more.\n"]
+    for detector in DETECTORS:
+        parts += _detector(cast("type[msgspec.Struct]", detector), detector.name)
+    return "".join(parts)
+
+
+def _settings(model: type[BaseModel], before: str, effective: dict[str, Any]) -> Iterator[tuple[str, object, str]]:
+    for name, field in model.model_fields.items():
+        key = field.alias or name
+        inner = field.annotation
+        if isinstance(inner, type) and hasattr(inner, "model_fields"):
+            yield from _settings(cast("type[BaseModel]", inner), f"{key}.", effective[key])
+        else:
+            yield before + key, None if name == "salt" else effective[key], field.description or ""
+
+
+def _detector(detector: type[msgspec.Struct], name: str) -> Iterator[str]:
+    fields = msgspec.structs.fields(detector)
+    if not fields:
+        return
+    page = detector_page(name) or ""
+    reasons = dict(re.findall(r"^\| `(\w+)` \| \S+ \| (.+) \|$", page, re.MULTILINE))
+    yield f"\n### [{name}](../detectors/{name}.md)\n\n| key | default | why |\n| --- | --- | --- |\n"
+    for field in fields:
+        yield _row(f"detectors.{name}.{field.name}", field.default, reasons.get(field.name, ""))
+
+
+def _row(key: str, default: object, meaning: str) -> str:
+    return f"| `{key}` | {_written(default)} | {meaning} |\n"
+
+
+def _written(value: object) -> str:
+    if value in (None, [], {}):
+        return "none"
+    return f"`{str(value).lower() if isinstance(value, bool) else value}`"
