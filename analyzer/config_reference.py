@@ -57,7 +57,7 @@ fault at once, and the old one is kept.
 
 def configuration_page() -> str:
     """Write the page."""
-    parts = [_HEAD, *(_row(*row) for row in _settings(Settings, "", Settings().effective()))]
+    parts = [_HEAD, *(_row(*row) for row in _settings(Settings, "", Settings.model_validate({}).effective()))]
     parts += [
         "\n## limits\n\nEach is a whole number from 1.\n\n| key | default | what it bounds |\n| --- | --- | --- |\n"
     ]

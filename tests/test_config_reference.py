@@ -1,14 +1,17 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
-import pytest
 
 from analyzer.config import REFERENCE, Settings
 from analyzer.config_reference import LIMITS, configuration_page
 from analyzer.detectors import DETECTORS
 from analyzer.requests.digest import DigestLimits
+
+if TYPE_CHECKING:
+    import pytest
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / REFERENCE

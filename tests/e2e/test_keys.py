@@ -1,9 +1,11 @@
 from __future__ import annotations
 
 import json
+import signal
+import subprocess
 from typing import TYPE_CHECKING
 
-from tests.e2e.conftest import Daemon, now_ms, record, wait_until
+from tests.e2e.conftest import COMMAND, Daemon, now_ms, record, wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -44,6 +46,25 @@ def records_full_of_canaries() -> Iterator[str]:
 PATHS = ("/", "/metrics", "/healthz", "/readyz", "/docs/", "/docs/metrics", "/api/v1/report", "/api/v1/findings")
 
 
+def reload_with_canaries(daemon: Daemon) -> None:
+    """Give it, by and by, a file that breaks off after a canary, a salt, and a contract that is one."""
+    good = daemon.config.read_text()
+    daemon.config.write_text(f'{{"contract": "{CANARY}"')
+    daemon.send(signal.SIGHUP)
+    wait_until(lambda: daemon.sum("dynascope_config_valid") == 0, "the torn configuration is seen")
+    daemon.configure(salt=CANARY, salt_file=CANARY[:6], limits={"heavy": 0})
+    daemon.send(signal.SIGHUP)
+    wait_until(lambda: any(told.get("field") == "limits.heavy" for told in daemon.events()), "and the faulty one")
+    daemon.config.write_text(good)
+    contract = daemon.contract.read_text()
+    daemon.contract.write_text(f"tables: [{{name: cases, patterns: [{CANARY}")
+    daemon.send(signal.SIGHUP)
+    wait_until(lambda: any("contract.yaml" in str(told.get("file")) for told in daemon.events()), "and the contract")
+    daemon.contract.write_text(contract)
+    daemon.send(signal.SIGHUP)
+    wait_until(lambda: daemon.sum("dynascope_config_valid") == 1, "the good one is taken again")
+
+
 def test_a_key_shows_nowhere_unless_it_is_asked_for(daemon: Daemon) -> None:
     daemon.configure(window="60s")
     daemon.log.write_text("".join(records_full_of_canaries()))
@@ -55,7 +76,8 @@ def test_a_key_shows_nowhere_unless_it_is_asked_for(daemon: Daemon) -> None:
     for path in PATHS:
         assert CANARY not in daemon.get(path), path
     assert CANARY not in daemon.get("/metrics", Accept="application/openmetrics-text")
-    daemon.config.write_text(f'{{"contract": "{CANARY}"')
+    reload_with_canaries(daemon)
+    daemon.state_is_written()
     daemon.stop()
     assert "hot-key" in daemon.output.read_text()
     assert CANARY not in daemon.output.read_text()
@@ -73,3 +95,16 @@ def test_a_key_shows_where_the_policy_reveals_it(daemon: Daemon) -> None:
     daemon.stop()
     assert CANARY in daemon.output.read_text()
     assert CANARY not in daemon.errors.read_text()
+
+
+def test_no_command_about_contracts_prints_a_key(daemon: Daemon) -> None:
+    daemon.log.write_text("".join(records_full_of_canaries()))
+    inferred = subprocess.run([COMMAND, "infer", daemon.log], capture_output=True, text=True, check=False, timeout=60)
+    assert inferred.returncode == 0, inferred.stderr
+    assert "CASE#" in inferred.stdout
+    assert CANARY not in inferred.stdout + inferred.stderr
+    contract = daemon.folder / "inferred.yaml"
+    contract.write_text(inferred.stdout)
+    checked = subprocess.run([COMMAND, "check", contract], capture_output=True, text=True, check=False, timeout=60)
+    assert checked.returncode in (0, 1), checked.stderr
+    assert CANARY not in checked.stdout + checked.stderr

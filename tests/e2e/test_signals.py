@@ -37,7 +37,7 @@ def test_a_reload_takes_what_is_good_and_keeps_the_old_where_it_is_not(daemon: D
     daemon.send(signal.SIGHUP)
     wait_until(lambda: daemon.sum("dynascope_config_valid") == 0, "the fault is seen")
     faults = {told.get("field") for told in daemon.events() if "faulty" in told["event"]}
-    assert {"window", "close_after"} <= faults
+    assert faults == {"window", "close_after", "detectors.hot-keys"}
 
     daemon.configure(window="30s", close_after="10s", detectors={})
     daemon.contract.write_text(contract.replace("operation: GetItem", "operation: Guess"))
