@@ -65,7 +65,9 @@ _GENERIC = frozenset(
         *("legend", "glossary", "appendix", "examples", "usage", "writes", "queries", "operations", "summary"),
     }
 )
-_BASE = frozenset({"", "base", "table", "base table", "main", "main table", "primary", "primary key", "the table"})
+_MAIN_TABLE = frozenset(
+    {"", "base", "table", "base table", "main", "main table", "primary", "primary key", "the table"}
+)
 _NOTHING = frozenset({"", "-", "–", "—", "n/a", "none"})
 _FREQUENCIES = {"high": "high", "medium": "medium", "low": "low", "very high": "high", "med": "medium", "rare": "low"}
 
@@ -207,10 +209,10 @@ def _served(cells: dict[str, str]) -> tuple[_Served, bool]:
     if not operations:
         raise ValueError(f"{text!r} names no operation; write what serves it, such as `base table Query`")
     index = cells.get("index", "").strip("`") or " ".join(place)
-    is_base = index.lower() in _BASE | _NOTHING
-    if not is_base and " " in index:
+    is_main_table = index.lower() in _MAIN_TABLE | _NOTHING
+    if not is_main_table and " " in index:
         raise ValueError(f"{index!r} is no index; write the index, a remark in brackets, then the operation")
-    return _Served(None if is_base else index, tuple(dict.fromkeys(operations))), "sparse" in remarks
+    return _Served(None if is_main_table else index, tuple(dict.fromkeys(operations))), "sparse" in remarks
 
 
 def _refuse(word: str) -> str:

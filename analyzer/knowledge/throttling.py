@@ -17,7 +17,7 @@ __all__ = ["THROTTLE_CODES", "Limit", "is_throttle", "limit_of", "target_of_arn"
 THROTTLE_CODES = frozenset({"ProvisionedThroughputExceededException", "ThrottlingException", "RequestLimitExceeded"})
 """Error codes of a refused call."""
 
-_CANCELLED_BY_THROTTLE = frozenset({"ProvisionedThroughputExceeded", "ThrottlingError"})
+_CANCELED_BY_THROTTLE = frozenset({"ProvisionedThroughputExceeded", "ThrottlingError"})
 """Codes of a transaction's cancellation reasons, and of a batch statement's error, that are throttles."""
 
 _REASON = re.compile(
@@ -42,7 +42,7 @@ class Limit(Struct, frozen=True):
 
 def is_throttle(code: str | None) -> bool:
     """Whether an error code, or a cancellation's, is a throttle."""
-    return code in THROTTLE_CODES or code in _CANCELLED_BY_THROTTLE
+    return code in THROTTLE_CODES or code in _CANCELED_BY_THROTTLE
 
 
 def limit_of(reason: str) -> Limit | None:

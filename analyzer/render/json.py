@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 __all__ = ["render_json", "report_object"]
 
-_TIMES = frozenset({"start", "end", "as_of", "since", "time", "first_seen", "last_seen"})
-_INTERNAL = frozenset({"subject", "traffic"})
+TIMES = frozenset({"start", "end", "as_of", "since", "time", "first_seen", "last_seen"})
+INTERNAL = frozenset({"subject", "traffic"})
 _DECIMALS = 6
 _FINDING_ORDER = (
     "id",
@@ -69,9 +69,9 @@ def report_object(report: Report) -> dict[str, Any]:
 def _struct(value: Struct) -> dict[str, Any]:
     names = _FINDING_ORDER if isinstance(value, Finding) else value.__struct_fields__
     return {
-        name: format_instant(field) if name in _TIMES and isinstance(field, int) else _value(field)
+        name: format_instant(field) if name in TIMES and isinstance(field, int) else _value(field)
         for name in names
-        if name not in _INTERNAL
+        if name not in INTERNAL
         for field in (getattr(value, name),)
     }
 

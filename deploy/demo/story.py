@@ -29,7 +29,7 @@ _LOOK_SECONDS = 0.5
 _HEAD = (
     f"{'planted fault':<17} {'found as':<20} {'severity':<9} {'cause':<12} {'caller':<19} {'opened':>8} {'closed':>8}"
 )
-_COLOURS = {"critical": "31;1", "high": "31", "medium": "33", "low": "2", "ok": "32", "head": "1"}
+_COLORS = {"critical": "31;1", "high": "31", "medium": "33", "low": "2", "ok": "32", "head": "1"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,10 +75,10 @@ class Story:
         self._started = started
         self.watcher = Watcher(daemon, started)
 
-    def say(self, text: str, colour: str | None = None) -> None:
+    def say(self, text: str, color: str | None = None) -> None:
         """Print a line with its second."""
         line = f"[{time.monotonic() - self._started:6.1f} s] {text}"
-        print(f"\033[{_COLOURS[colour]}m{line}\033[0m" if colour and sys.stdout.isatty() else line, flush=True)
+        print(f"\033[{_COLORS[color]}m{line}\033[0m" if color and sys.stdout.isatty() else line, flush=True)
 
     def play(self) -> bool:
         """Tell it once; returns whether all that had to hold held."""

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from botocore.client import BaseClient
 
-__all__ = ["AuditWriter", "CaseWorker", "Dashboard", "Notifier", "ReportJob", "Workload"]
+__all__ = ["AuditWriter", "CaseWorker", "Dashboard", "NightlyReport", "Notifier", "Workload"]
 
 Call = tuple[float, "Callable[[], object]"]
 
@@ -62,7 +62,7 @@ class _Caller:
 
     def calls(self) -> list[Call]:
         """Return (calls a second, call)."""
-        raise NotImplementedError
+        raise NotImplementedError(type(self).__name__)
 
 
 class Dashboard(_Caller):
@@ -253,7 +253,7 @@ class Notifier(_Caller):
         return self.client.delete_item(TableName=TABLE, Key=case_key(case, f"OUTBOX#{event}"))
 
 
-class ReportJob(_Caller):
+class NightlyReport(_Caller):
     """What puts lists together."""
 
     name = "report-job"
@@ -279,7 +279,7 @@ class Workload:
             CaseWorker(connect(CaseWorker.name), seed, outbox),
             AuditWriter(connect(AuditWriter.name), seed),
             Notifier(connect(Notifier.name), seed, outbox),
-            ReportJob(connect(ReportJob.name), seed),
+            NightlyReport(connect(NightlyReport.name), seed),
         )
         self._routines = [Routine(caller.name, caller.calls(), self.outcomes) for caller in self.callers]
 

@@ -5,17 +5,21 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import jsonschema  # type: ignore[import-untyped]
 import msgspec
 import pytest
 
+from analyzer.cli.main import execute
 from analyzer.contract.load import load_contract
 from analyzer.model.request import RequestRecord
 from analyzer.recording import read_recording, read_requests
 from analyzer.requests.digest import Digest
 from analyzer.requests.lexicon import Lexicon
+from tests.support.schemas import recording_schema, report_schema
 
 HERE = Path(__file__).parent
-SCHEMA = HERE.parents[1] / "docs/reference/request-record.schema.json"
+REFERENCE = HERE.parents[1] / "docs/reference"
+GOLDEN = HERE.parents[1] / "tests/golden"
 
 
 @pytest.mark.parametrize("name", ["request-log-v1.jsonl"])
@@ -41,8 +45,37 @@ def test_a_contract_is_read(name: str) -> None:
     assert [len(table.patterns) for table in contract.tables] == [12]
 
 
-def test_the_published_schema_of_a_request_record_is_current(request: pytest.FixtureRequest) -> None:
-    text = json.dumps(msgspec.json.schema(RequestRecord), indent=2, sort_keys=True) + "\n"
+SCHEMAS = {
+    "request-record": lambda: msgspec.json.schema(RequestRecord),
+    "recording": recording_schema,
+    "report": report_schema,
+}
+
+
+@pytest.mark.parametrize("name", SCHEMAS)
+def test_a_published_schema_is_current(name: str, request: pytest.FixtureRequest) -> None:
+    text = json.dumps(SCHEMAS[name](), indent=2, sort_keys=True) + "\n"
+    published = REFERENCE / f"{name}.schema.json"
     if request.config.getoption("--rewrite-golden"):
-        SCHEMA.write_text(text, "utf-8")
-    assert SCHEMA.read_text("utf-8") == text
+        published.write_text(text, "utf-8")
+    assert published.read_text("utf-8") == text
+
+
+def test_a_report_that_is_printed_fits_its_schema(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    empty = tmp_path / "empty.jsonl"
+    empty.write_text("")
+    execute(["replay", str(HERE / "recording-v1.jsonl"), "--format", "json"])
+    execute(["analyze", str(empty), "--format", "json"])
+    printed = capsys.readouterr().out.replace("}\n{", "}\0{").split("\0")
+    assert len(printed) == 2
+    for text in ((GOLDEN / "render/report.json").read_text("utf-8"), *printed):
+        jsonschema.validate(json.loads(text), report_schema())
+
+
+def test_a_recording_fits_its_schema() -> None:
+    schema = recording_schema()
+    schema["$defs"]["RequestLine"]["properties"]["request"] = {}
+    for line in (HERE / "recording-v1.jsonl").read_text("utf-8").splitlines():
+        jsonschema.validate(json.loads(line), schema)
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate({"kind": "gap", "source": "astrology", "reason": "denied", "detail": ""}, schema)

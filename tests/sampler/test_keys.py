@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from dynascope_sampler.keys import KeyPolicy, Salt, capture
-from dynascope_sampler.schema import Schema, load_schema
+from dynascope_sampler.schema import Schema, TableSchema, load_schema
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -182,3 +182,14 @@ def test_a_partition_learnt_last_comes_first_in_the_key() -> None:
     schema.learn_key("t", ["s", "p"])
     schema.learn_partition("t", "p")
     assert schema.table("t").key == ("p", "s")
+
+
+def test_no_more_than_two_thousand_tables_are_remembered_however_they_are_learnt() -> None:
+    schema = Schema({})
+    for number in range(2500):
+        schema.learn_key(f"k{number}", ["id"])
+        schema.learn_partition(f"p{number}", "id")
+        schema.learn(f"d{number}", TableSchema(("id",), ("id",)))
+    assert len(schema._tables) == 2000
+    schema.learn_partition("k0", "id")
+    assert (schema.table("k0").partition, schema.table("k2499").key) == (("id",), ())

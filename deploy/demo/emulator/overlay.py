@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from deploy.demo.emulator.buckets import Buckets
 from deploy.demo.emulator.journal import Journal, Served
-from deploy.demo.emulator.refusal import Refused, cancelled, throttled
+from deploy.demo.emulator.refusal import Refused, canceled, throttled
 from deploy.demo.emulator.store import Table
 from deploy.demo.emulator.writes import WorkingSet
 
@@ -135,7 +135,7 @@ class Overlay:
             else ()
             for member in members
         ]
-        raise cancelled(told if any(told) else [reasons, *((),) * (len(members) - 1)])
+        raise canceled(told if any(told) else [reasons, *((),) * (len(members) - 1)])
 
     def _note(self, call: Call, charges: Sequence[Charge], reasons: tuple[ThrottleReason, ...]) -> None:
         for name in dict.fromkeys(charge.table.name for charge in charges):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["Refused", "ThrottleReason", "answer_error", "cancelled", "invalid", "throttled"]
+__all__ = ["Refused", "ThrottleReason", "answer_error", "canceled", "invalid", "throttled"]
 
 _NAMESPACE = "com.amazonaws.dynamodb.v20120810#"
 _KEY_RANGE = "Throughput exceeds the current throughput limit for one or more of the keys of your table or index."
@@ -13,7 +13,7 @@ _PROVISIONED = (
     "Consider increasing your provisioning level with the UpdateTable API."
 )
 _MAXIMUM = "Throughput exceeds the maximum OnDemandThroughput configured on table or index."
-_CANCELLED = "Transaction cancelled, please refer cancellation reasons for specific reasons"
+_CANCELED = "Transaction cancelled, please refer cancellation reasons for specific reasons"
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ def throttled(reasons: tuple[ThrottleReason, ...]) -> Refused:
     return Refused({"__type": name, "message": message, "ThrottlingReasons": told})
 
 
-def cancelled(reasons: list[tuple[ThrottleReason, ...]]) -> Refused:
+def canceled(reasons: list[tuple[ThrottleReason, ...]]) -> Refused:
     """Answer that a transaction was cancelled because limits were exceeded; one tuple of reasons a member."""
     told: list[dict[str, str]] = []
     for member in reasons:
@@ -69,4 +69,4 @@ def cancelled(reasons: list[tuple[ThrottleReason, ...]]) -> Refused:
             told.append({"Code": "ThrottlingError", "Message": _KEY_RANGE})
     codes = ", ".join(each["Code"] for each in told)
     name = _NAMESPACE + "TransactionCanceledException"
-    return Refused({"__type": name, "message": f"{_CANCELLED} [{codes}]", "CancellationReasons": told})
+    return Refused({"__type": name, "message": f"{_CANCELED} [{codes}]", "CancellationReasons": told})

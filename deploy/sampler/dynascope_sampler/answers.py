@@ -69,9 +69,9 @@ def failure_of(parsed: Mapping[str, Any], status: int, params: Any) -> dict[str,
     reasons = throttle_reasons(parsed)
     if reasons:
         failure["reasons"] = reasons
-    cancelled = parsed.get("CancellationReasons")
-    if cancelled:
-        failure["cancellation"] = [_code(reason.get("Code")) for reason in cancelled]
+    canceled = parsed.get("CancellationReasons")
+    if canceled:
+        failure["cancellation"] = [_code(reason.get("Code")) for reason in canceled]
     return failure
 
 

@@ -1,8 +1,8 @@
-"""Botocore's event handlers: what happens inside the application's own call. They never raise and never wait.
+"""What botocore calls at its events: what happens inside the application's own call. They never raise and never wait.
 
-Order of one call (aws-facts §5d): `before-parameter-build` → `before-call` → for each try `request-created`,
-`response-received` → `after-call`, or `after-call-error` where no answer came. On the same event the resource API
-turns parameters and answers into Python values: ours comes last on the way out, first on the way back.
+Botocore emits, in this order (seen in botocore 1.40): `before-parameter-build` → `before-call` → for each try
+`request-created`, `response-received` → `after-call`, or `after-call-error` where no answer came. On the same event the
+resource API turns parameters and answers into Python values: ours comes last on the way out, first on the way back.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 __all__ = ["HANDLE_EVENT", "Hooks"]
 
 HANDLE_EVENT = "dynascope-sampler.handle"
-"""An event of our own: its handler answers with the handle, also on the copies that clients make of their emitter."""
+"""An event of our own: its listener answers with the handle, also on the copies that clients make of their emitter."""
 
 _UNIQUE_ID = "dynascope-sampler"
 _CONTEXT = "dynascope_sampler"
@@ -40,7 +40,7 @@ _KEY_UNKNOWN, _FAILURE = 2, 3
 
 
 class Hooks:
-    """The handlers of one instrumented session or client."""
+    """What one instrumented session or client calls at its events."""
 
     def __init__(
         self,
@@ -66,17 +66,17 @@ class Hooks:
     def register(self, emitter: Any, handle: Any) -> None:
         """Listen to a session's or a client's events; a second time changes nothing."""
         emitter.register(HANDLE_EVENT, lambda **_: handle, unique_id=f"{_UNIQUE_ID}-handle")
-        for event, handler, register in self._handlers(emitter):
-            register(event, handler, unique_id=f"{_UNIQUE_ID}-{event}")
+        for event, listener, register in self._listeners(emitter):
+            register(event, listener, unique_id=f"{_UNIQUE_ID}-{event}")
 
     def unregister(self, emitter: Any) -> None:
         """Stop listening."""
         emitter.unregister(HANDLE_EVENT, unique_id=f"{_UNIQUE_ID}-handle")
-        for event, _, _ in self._handlers(emitter):
+        for event, _, _ in self._listeners(emitter):
             emitter.unregister(event, unique_id=f"{_UNIQUE_ID}-{event}")
 
-    def _handlers(self, emitter: Any) -> list[tuple[str, Callable[..., None], Callable[..., None]]]:
-        handlers: list[tuple[str, Callable[..., None], Callable[..., None]]] = [
+    def _listeners(self, emitter: Any) -> list[tuple[str, Callable[..., None], Callable[..., None]]]:
+        listeners: list[tuple[str, Callable[..., None], Callable[..., None]]] = [
             ("before-parameter-build.dynamodb", self.begin, emitter.register_last),
             ("request-created.dynamodb", self.send, emitter.register_first),
             ("response-received.dynamodb", self.receive, emitter.register_first),
@@ -84,8 +84,8 @@ class Hooks:
             ("after-call-error.dynamodb", self.fail, emitter.register_first),
         ]
         if self._asks_capacity:
-            handlers.append(("before-call.dynamodb", self.ask_capacity, emitter.register_first))
-        return handlers
+            listeners.append(("before-call.dynamodb", self.ask_capacity, emitter.register_first))
+        return listeners
 
     def begin(self, params: Any = None, model: Any = None, context: Any = None, **_: Any) -> None:
         """Note that a call begins; its parameters are final and low-level here."""

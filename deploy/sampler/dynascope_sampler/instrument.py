@@ -222,7 +222,7 @@ def _existing_handle(emitter: Any) -> tuple[Sampler | None, bool]:
     """Return the handle that an emitter answers with, and whether it is an asynchronous one."""
     answers = emitter.emit(HANDLE_EVENT)
     is_async = hasattr(answers, "send")
-    if is_async:  # a coroutine that never waits: our own handler is all it calls
+    if is_async:  # a coroutine that never waits: our own listener is all it calls
         try:
             answers.send(None)
         except StopIteration as done:

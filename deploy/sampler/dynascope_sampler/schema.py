@@ -68,27 +68,31 @@ class Schema:
         table = self.table(name)
         names = tuple(attributes)
         if set(table.key) != set(names):
-            self._tables[name] = _merge(table, TableSchema(names, names if len(names) == 1 else ()))
+            self._keep(name, _merge(table, TableSchema(names, names if len(names) == 1 else ())))
 
     def learn_partition(self, name: str, attribute: str) -> None:
         """Take the partition key that a Query of the base table used."""
         table = self.table(name)
         if not table.partition:
             key = (attribute, *(other for other in table.key if other != attribute)) if table.key else ()
-            self._tables[name] = _merge(table, TableSchema(key, (attribute,)))
+            self._keep(name, _merge(table, TableSchema(key, (attribute,))))
 
     def learn(self, name: str, described: TableSchema) -> None:
         """Take what DescribeTable said."""
-        self._tables[name] = _merge(self.table(name), described)
+        self._keep(name, _merge(self.table(name), described))
 
     def _remember(self, name: str, learnt: TableSchema) -> TableSchema:
         given = self._given.get(name)
         if given is None:
             given = next((table for glob, table in self._given.items() if fnmatchcase(name, glob)), None)
         table = _merge(learnt, given) if given is not None else learnt
-        if len(self._tables) < _TABLES_LEARNT:
-            self._tables[name] = table
+        self._keep(name, table)
         return table
+
+    def _keep(self, name: str, table: TableSchema) -> None:
+        """Remember a table, as long as there are not too many: names may come from outside."""
+        if name in self._tables or len(self._tables) < _TABLES_LEARNT:
+            self._tables[name] = table
 
 
 def _merge(older: TableSchema, newer: TableSchema) -> TableSchema:
