@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from enum import StrEnum
 from pathlib import Path  # noqa: TC003 -- typer evaluates the annotation
 from typing import Annotated
@@ -42,6 +43,8 @@ def config(
         from analyzer.setup import checked_settings  # noqa: PLC0415 -- it tries all that a file names, numpy and all
 
         settings = checked_settings(file)
+        if not settings.request_log.files:
+            sys.stderr.write(f"{file}: request_log.files: nothing to read; `dynascope run` needs some\n")
     effective = settings.effective()
     write(json.dumps(effective, indent=2) + "\n" if output is ConfigFormat.JSON else _yaml(effective))
 

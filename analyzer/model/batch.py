@@ -74,12 +74,12 @@ class Check(Struct, frozen=True):
 
 
 class MetricSeries(Struct, frozen=True):
-    """One series of GetMetricData; `values` are per `period` seconds, as CloudWatch gave them."""
+    """One series of GetMetricData; `values` are per period, as CloudWatch gave them."""
 
     metric: str
     dimensions: dict[str, str]
     stat: str
-    period: int
+    period_seconds: int
     timestamps: tuple[Instant, ...]
     values: tuple[float, ...]
     is_complete: bool
@@ -91,7 +91,7 @@ class InsightSeries(Struct, frozen=True):
     target: Target
     rule: str
     mode: str
-    period: int
+    period_seconds: int
     keys: tuple[str, ...]
     timestamps: tuple[Instant, ...]
     values: tuple[float, ...]

@@ -38,7 +38,9 @@ def test_the_file_stands_over_the_defaults_and_the_salt_is_not_told(
     file = tmp_path / "d.yaml"
     file.write_text("window: 20s\nsalt: canary-salt\n")
     assert execute(["config", "--config", str(file)]) == 0
-    told = capsys.readouterr().out
+    printed = capsys.readouterr()
+    assert printed.err == f"{file}: request_log.files: nothing to read; `dynascope run` needs some\n"
+    told = printed.out
     assert "window: 20s\n" in told
     assert "salt: set\n" in told
     assert "canary" not in told
