@@ -93,7 +93,8 @@ Texts = Annotated[
     BeforeValidator(_one_or_many),
     WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}),
 ]
-Thresholds = dict[str, float | int | bool | str]
+Threshold = Annotated[float, Field(allow_inf_nan=False)] | int | bool | str
+Thresholds = dict[str, Threshold]
 Limit = Annotated[int, Field(ge=1, le=_MOST)]
 
 

@@ -211,6 +211,12 @@ def test_thresholds_are_checked_against_their_detectors(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.parametrize("value", [".nan", ".inf"])
+def test_a_threshold_is_a_number_that_can_be_compared(tmp_path: Path, value: str) -> None:
+    (fault,) = faults(tmp_path, f"detectors: {{hot-key: {{share: {value}}}}}\n")
+    assert "detectors.hot-key.share: input should be a finite number" in fault
+
+
 def test_limits_are_built_into_the_struct_they_are_for(tmp_path: Path) -> None:
     assert build_struct(load(tmp_path, "limits: {keys: 9}\n"), "limits", Limits) == Limits(keys=9)
     with pytest.raises(ConfigError, match=r"limits.kees: unknown key; did you mean keys"):
