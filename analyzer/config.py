@@ -113,8 +113,8 @@ class RequestLogSettings(_Section):
 class LogSettings(_Section):
     """How the daemon speaks of itself."""
 
-    level: Literal["debug", "info", "warning", "error"] = Field("info", description="what is worth a line")
-    format: Literal["text", "json"] = Field("text", description="lines for eyes, or for programs")
+    level: Literal["debug", "info", "warning", "error"] = Field(default="info", description="what is worth a line")
+    format: Literal["text", "json"] = Field(default="text", description="lines for eyes, or for programs")
 
 
 class Settings(_Section):
