@@ -28,6 +28,7 @@ from analyzer.requests.digest_routes import COUNTER
 from analyzer.requests.digest_sequences import SequenceCounts, SequenceTable, find_sequences
 from analyzer.requests.digest_slices import WIDTH, SliceCounts
 from analyzer.requests.digest_snapshot import Snapshot, read_snapshot, write_snapshot
+from analyzer.requests.tokens import is_placeholder, is_token, rewrite
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from analyzer.requests.digest_rare import Failure
     from analyzer.requests.digest_sides import SideKeys
     from analyzer.requests.lexicon import Lexicon
+    from analyzer.requests.tokens import Salt
 
 __all__ = ["Digest", "DigestLimits", "ReadCounters"]
 
@@ -60,7 +62,8 @@ class DigestLimits(Struct, frozen=True):
     with caller and rate, raw texts. `grammar`: raw texts that may go to the grammar in a second of log time. `slices`:
     how many are kept before the oldest is forgotten by itself. `ids`: request ids remembered for up to 60 s, and once
     more as many. `heavy`: heavy keys kept of a hot target and slice; `past`: of the past. `fragments`: open sequences.
-    `hours`: pairs of cell and clock hour.
+    `hours`: clock hours counted of a shape. `future_ms`: how far ahead of now a time may be. `late_ms`: how far behind
+    the newest time a record may be before it counts as late; it is counted in its slice all the same.
     """
 
     batch: int = 4096
@@ -73,19 +76,35 @@ class DigestLimits(Struct, frozen=True):
     heavy: int = 200
     past: int = 64
     fragments: int = 10_000
-    hours: int = 100_000
+    hours: int = 24
     future_ms: int = 60_000
+    late_ms: int = 120_000
 
 
 def _shape_of(lexicon: Lexicon, table: str, value: str) -> str:
     return lexicon.template(table, value, clear="~" not in value)
 
 
-class Digest:
-    """One part of a request log, or all of it."""
+def _collected(lexicon: Lexicon, salt: Salt, table: str, text: str) -> str:
+    """Write a key value as it may be kept: tokens for all segments that are not declared literals."""
+    literals = lexicon.literals(table)
 
-    def __init__(self, lexicon: Lexicon, limits: DigestLimits | None = None) -> None:
+    def kept(segment: str) -> str:
+        is_free = segment in literals or is_token(segment) or is_placeholder(segment)
+        return segment if is_free else salt.token(segment)
+
+    return rewrite(text, kept)
+
+
+class Digest:
+    """One part of a request log, or all of it.
+
+    With `collect`, a salt, clear key values are kept and handed out as tokens only.
+    """
+
+    def __init__(self, lexicon: Lexicon, limits: DigestLimits | None = None, *, collect: Salt | None = None) -> None:
         limits = limits or DigestLimits()
+        self._collect = collect
         self._lexicon = lexicon
         self._limits = limits
         self._read = ReadCounters()
@@ -97,14 +116,16 @@ class Digest:
         self._columns = Columns(lexicon, self._forms, self._cells, routes=limits.routes, grammar=limits.grammar)
         self._slices = SliceCounts()
         self._rare = RareCounts()
-        self._heavy = HeavySlices(limits.heavy, limits.past)
+        write = None if collect is None else partial(_collected, lexicon, collect)
+        self._heavy = HeavySlices(limits.heavy, limits.past, write)
         self._sequences = SequenceTable(limits.fragments)
-        self._hours: dict[int, None] = {}
+        self._hours: dict[str, set[int]] = {}
         self._rows: list[KeyRows] = []
         self._row_count = 0
         self._pending: list[Rows] = []
         self._pending_count = 0
         self._forgotten: Instant = 0
+        self._newest = 0
         self._squeezed = 0
 
     @property
@@ -146,14 +167,16 @@ class Digest:
 
     def _count(self, lines: list[Line], seconds: np.ndarray, routes: np.ndarray) -> None:
         self._read.read += len(lines)
-        self._read.late += int((seconds < self._forgotten // 1000).sum())
+        self._newest = max(self._newest, int(seconds.max()))
+        bound = max(self._forgotten // 1000, self._newest - self._limits.late_ms // 1000)
+        self._read.late += int((seconds < bound).sum())
         rows = self._columns.rows(lines, seconds, routes)
         self._pending.append(rows)
         self._pending_count += len(rows.source)
         failures = find_failures(lines)
         if failures:
             self._count_failures(lines, rows, failures)
-        find_sequences(lines, rows, self._sequences)
+        find_sequences(lines, rows, self._sequences, self._collect)
         self._add_key_rows(rows.keys)
         if self._pending_count > self._limits.batch:
             self._add_pending()
@@ -184,8 +207,14 @@ class Digest:
     def _note_hours(self, touched: np.ndarray) -> None:
         hours = np.unique((touched[:, 0] * SLICE_MS // _HOUR_MS << _CELL_BITS) | touched[:, 1])
         for code in hours.tolist():
-            if code not in self._hours and len(self._hours) < self._limits.hours:
-                self._hours[code] = None
+            self._add_hours(self._cells.cells[code & _CELL_MASK].shape.fingerprint, {code >> _CELL_BITS})
+
+    def _add_hours(self, fingerprint: str, hours: set[int]) -> None:
+        """Remember the first hours of a shape, so that parts merge in any order to the same."""
+        known = self._hours.setdefault(fingerprint, set())
+        if not hours <= known:
+            known |= hours
+            self._hours[fingerprint] = set(sorted(known)[: self._limits.hours])
 
     def _count_failures(self, lines: list[Line], rows: Rows, failures: list[tuple[int, Failure]]) -> None:
         """Count failed tries in the cells of their calls, and refused ones at their keys."""
@@ -248,13 +277,9 @@ class Digest:
         return Window(first * SLICE_MS, (last + 1) * SLICE_MS)
 
     def hours(self) -> dict[str, int]:
-        """Return in how many clock hours each fingerprint was seen."""
+        """Return in how many clock hours each fingerprint was seen; beyond the limit they are no longer counted."""
         self._flush()
-        seen: dict[str, set[int]] = {}
-        for code in self._hours:
-            shape = self._cells.cells[code & _CELL_MASK].shape
-            seen.setdefault(shape.fingerprint, set()).add(code >> _CELL_BITS)
-        return {fingerprint: len(hours) for fingerprint, hours in seen.items()}
+        return {fingerprint: len(hours) for fingerprint, hours in self._hours.items()}
 
     def sequences(self) -> SequenceCounts:
         """Return how sequences of calls went on so far."""
@@ -324,9 +349,8 @@ class Digest:
         self._heavy.merge(other._heavy, cells, sides)
         self._rare.merge(other._rare, cells)
         self._sequences.merge(other._sequences)
-        for code in other._hours:
-            if len(self._hours) < self._limits.hours:
-                self._hours[(code >> _CELL_BITS << _CELL_BITS) | cells[code & _CELL_MASK]] = None
+        for fingerprint, hours in other._hours.items():
+            self._add_hours(fingerprint, hours)
         self._squeezed += other.read.squeezed
         self._read.add(other.read)
 
@@ -339,7 +363,7 @@ class Digest:
                 cells=self._cells.cells,
                 read=self.read,
                 forgotten=self._forgotten,
-                hours=list(self._hours),
+                hours={fingerprint: sorted(hours) for fingerprint, hours in self._hours.items()},
                 ids=(self._intake.since, list(self._intake.recent), list(self._intake.older)),
                 slices=self._slices.plain(),
                 rare=self._rare.plain(),
@@ -349,16 +373,18 @@ class Digest:
         )
 
     @classmethod
-    def restore(cls, snapshot: bytes, lexicon: Lexicon, limits: DigestLimits | None = None) -> Digest:
+    def restore(
+        cls, snapshot: bytes, lexicon: Lexicon, limits: DigestLimits | None = None, *, collect: Salt | None = None
+    ) -> Digest:
         """Rebuild a digest from its state; raises ValueError for one of another version."""
         state = read_snapshot(snapshot)
-        digest = cls(lexicon, limits)
+        digest = cls(lexicon, limits, collect=collect)
         for cell in state.cells:
             digest._cells.restore(cell)
         digest._read.add(state.read)
         digest._squeezed = state.read.squeezed
         digest._forgotten = state.forgotten
-        digest._hours = dict.fromkeys(state.hours)
+        digest._hours = {fingerprint: set(hours) for fingerprint, hours in state.hours.items()}
         digest._intake.since, recent, older = state.ids
         digest._intake.recent, digest._intake.older = set(recent), set(older)
         digest._slices = SliceCounts.from_plain(state.slices)

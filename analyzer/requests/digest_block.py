@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, Any, Literal
 
 import msgspec
 from msgspec import Meta, Raw, Struct
 
-__all__ = ["ABSENT", "LONGEST_LINE", "Line", "ReadCounters", "read_lines"]
+__all__ = ["ABSENT", "LONGEST_LINE", "Line", "ReadCounters", "fault_of", "read_lines"]
 
 LONGEST_LINE = 1024 * 1024
 """Bytes of the longest line that is looked at; DynamoDB's largest request, with its keys alone, stays far below."""
@@ -16,6 +17,8 @@ ABSENT = Raw()
 """What stands for a nested field that the line has not; compared by identity."""
 
 _SAMPLES = 8
+_OPERATION = re.compile(r"[A-Za-z]{1,64}")
+_TABLE = re.compile(r"[A-Za-z0-9_.\-]{1,255}|arn:[A-Za-z0-9_.:/\-]{1,1020}")
 _Whole = Annotated[int, Meta(ge=-1, le=2**40)]
 _Milliseconds = Annotated[float, Meta(ge=-1, le=1e9)]
 _Rate = Annotated[float, Meta(ge=1e-6, le=1)]
@@ -36,6 +39,7 @@ class Line(Struct, gc=False):
     region: str | None = None
     account: str | None = None
     keys: str | None = None
+    salt_id: str | None = None
     key_condition: str | None = None
     filter: str | None = None
     projection: str | None = None
@@ -106,6 +110,22 @@ class ReadCounters(Struct):
         for name in ("read", "bad", "late", "future", "duplicate", "dropped", "unsampled", "overlong", "squeezed"):
             setattr(self, name, getattr(self, name) + getattr(other, name))
         self.samples = tuple(dict.fromkeys((*self.samples, *other.samples)))[:_SAMPLES]
+
+
+def fault_of(line: Line) -> str | None:
+    """Say what keeps a line from being a request, whatever its time; None where nothing does.
+
+    Names that AWS could not have given are no names: what a log writes there by mistake may be a key.
+    """
+    if not line.op:
+        return "object missing required field `op`"
+    if not _OPERATION.fullmatch(line.op):
+        return "op is no name of an operation"
+    if line.table is not None and not _TABLE.fullmatch(line.table):
+        return "table is no name of a table"
+    if line.index is not None and not _TABLE.fullmatch(line.index):
+        return "index is no name of an index"
+    return None
 
 
 _LINES = msgspec.json.Decoder(Line)

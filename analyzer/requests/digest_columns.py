@@ -107,7 +107,7 @@ class Columns:
         self._forms = forms
         self._cells = cells
         self.router = Router(lexicon, forms, cells, most=routes, budget=grammar)
-        self._parts = PartReader(lexicon, self.router, cells, most=routes)
+        self._parts = PartReader(self.router, cells, most=routes)
         self._kinds = [_NONE]
         self._spaces = [KeySpace(forms, lexicon, "", None, None)]  # the first stands for what is no request
         self._consumed: dict[bytes, int] = {}

@@ -120,19 +120,31 @@ class _Rows(NamedTuple):
 
 
 class _Group(NamedTuple):
-    """How much is kept of each group: number of keys, and from which weight on the seconds as well."""
+    """How much is kept of each group: number of keys, from which weight on the seconds as well, and how names are."""
 
     side_keys: list[SideKeys]
     kept: np.ndarray
     ring_from: np.ndarray
     most: int
+    tables: list[str]
+    write: Callable[[str, str], str] | None
+
+    def named(self, group: int, name: Name) -> Name:
+        """Write a name of a key as it may be kept."""
+        if self.write is None:
+            return name
+        table = self.tables[group]
+        if isinstance(name, str):
+            return self.write(table, name)
+        return self.write(table, name[0]), self.write(table, name[1])
 
 
 class HeavySlices:
     """The heavy keys of every slice that is kept, by slice and side."""
 
-    def __init__(self, most_keys: int, most_past: int) -> None:
+    def __init__(self, most_keys: int, most_past: int, write: Callable[[str, str], str] | None = None) -> None:
         self._most = most_keys
+        self._write = write
         self._most_past = most_past
         self.slices: dict[int, dict[int, SideKeys]] = {}
         self.past: dict[int, SideKeys] = {}
@@ -206,26 +218,24 @@ class HeavySlices:
         _fold_level(KeyLevel.PARTITION, of_parts, lambda at: names[0][at].decode(), groups, sorts)
         self._fold_prefixes(every, rows, forms, groups)
         _mark(of_parts, rows.marks, groups.side_keys)
-        _add_tries(rows, group, np.array(cells.weights), groups.side_keys)
+        _add_tries(rows, group, np.array(cells.weights), groups)
 
     def _groups(self, codes: list[int], totals: np.ndarray, first: int, cells: CellTable) -> _Group:
         n_sides = len(cells.sides)
         side_keys = []
         ceilings = []
+        tables = []
         for code, total in zip(codes, totals.tolist(), strict=True):
             side = code % n_sides
             keys = self.side(first + code // n_sides, side)
             keys.total += total
             side_keys.append(keys)
             ceilings.append(CEILINGS[cells.sides[side][1]] * SLICE_SECONDS)
+            tables.append(cells.sides[side][0].table)
         heat = totals / np.array(ceilings)
         warm = np.clip(heat * _KEYS_A_CEILING, _WARM_KEYS, self._most).astype(np.int64)
-        return _Group(
-            side_keys,
-            np.where(heat < _IDLE_HEAT, _IDLE_KEYS, np.where(heat < _COLD_HEAT, _COLD_KEYS, warm)),
-            _RING_HEAT * np.array(ceilings),
-            self._most,
-        )
+        kept = np.where(heat < _IDLE_HEAT, _IDLE_KEYS, np.where(heat < _COLD_HEAT, _COLD_KEYS, warm))
+        return _Group(side_keys, kept, _RING_HEAT * np.array(ceilings), self._most, tables, self._write)
 
     @staticmethod
     def _fold_prefixes(every: _Rows, rows: KeyRows, forms: FormTable, groups: _Group) -> None:
@@ -309,10 +319,14 @@ def _fold_level(
         *(column.tolist() for column in (chosen, *columns, *counted)), strict=True
     ):
         lows, tracks = found[g]
-        name = name_of(at)
+        name = groups.named(g, name_of(at))
         lows[name] = lows.get(name, 0) + weight
         cells, ring = details.get(number) or ({}, None)
-        tracks[name] = Track(sampled, requests, n_sorts, cells, ring)
+        track = Track(sampled, requests, n_sorts, cells, ring)
+        if name in tracks:
+            tracks[name].add(track)
+        else:
+            tracks[name] = track
     for g, total in zip(of_group[first].tolist(), totals.tolist(), strict=True):
         lows, tracks = found[g]
         groups.side_keys[g].take(
@@ -355,11 +369,12 @@ def _mark(keys: _Uniques, marks: np.ndarray, side_keys: list[SideKeys]) -> None:
         side.registers = bytearray(np.maximum(np.frombuffer(side.registers, dtype=np.uint8), marked).tobytes())
 
 
-def _add_tries(rows: KeyRows, group: np.ndarray, weights: np.ndarray, side_keys: list[SideKeys]) -> None:
+def _add_tries(rows: KeyRows, group: np.ndarray, weights: np.ndarray, groups: _Group) -> None:
     for at in np.flatnonzero(rows.tries).tolist():
         tries = int(rows.tries[at]) * int(weights[rows.cells[at]])
-        sketches = side_keys[int(group[at])].tries
+        g = int(group[at])
+        sketches = groups.side_keys[g].tries
         part, sort = rows.parts[at].decode(), rows.sorts[at].decode()
         if sort:
-            sketches[KeyLevel.ITEM].add((part, sort), tries)
-        sketches[KeyLevel.PARTITION].add(part, tries)
+            sketches[KeyLevel.ITEM].add(groups.named(g, (part, sort)), tries)
+        sketches[KeyLevel.PARTITION].add(groups.named(g, part), tries)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from analyzer.requests.digest_block import fault_of
 from analyzer.requests.digest_clock import Clock
 
 if TYPE_CHECKING:
@@ -55,10 +56,8 @@ class Intake:
             self.counters.unsampled += count
         elif line.counter is not None:
             self.counters.count_bad("counter is neither dropped nor unsampled")
-        elif not line.op:
-            self.counters.count_bad("object missing required field `op`")
         else:
-            self.counters.count_bad("time is not RFC 3339")
+            self.counters.count_bad(fault_of(line) or "time is not RFC 3339")
 
     def _unique(self, lines: list[Line], seconds: np.ndarray) -> tuple[list[Line], np.ndarray]:
         newest = int(seconds.max())

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from analyzer.requests.lexicon import Lexicon
 
 __all__ = [
+    "FOREIGN",
     "IRREGULAR",
     "NO_KEY",
     "PREFIXES",
@@ -34,6 +35,9 @@ __all__ = [
     "canonical",
     "prefix_of",
 ]
+
+FOREIGN = "foreign"
+"""The `keys` policy of tokens that were made with another salt than ours."""
 
 NO_KEY = 0
 """The number of the form of a key that is not known."""
@@ -120,8 +124,10 @@ class KeySpace:
     """The keys of one table or index as records of one `keys` policy write them; `seen` maps signatures to forms."""
 
     def __init__(self, forms: FormTable, lexicon: Lexicon, table: str, index: str | None, policy: str | None) -> None:
+        if policy == FOREIGN:
+            lexicon = lexicon.without_salt()
         self._forms = forms
-        self._lexicon = lexicon
+        self.lexicon = lexicon
         self._table = table
         self._is_clear = policy in {None, "reveal"}
         self._has_identity = policy != "template"
@@ -146,7 +152,7 @@ class KeySpace:
         """Whether the units of an index count on the table."""
         known = self._locals.get(index)
         if known is None:
-            known = self._locals[index] = is_local_index(self._lexicon, self._table, index)
+            known = self._locals[index] = is_local_index(self.lexicon, self._table, index)
         return known
 
     def learn(self, signature: bytes, raw: bytes) -> int:
@@ -191,7 +197,7 @@ class KeySpace:
         what = (attribute, operator, texts)
         predicate = self._predicates.get(what)
         if predicate is None:
-            predicate = self._lexicon.classify(self._table, attribute, operator, texts, clear=self._is_clear)
+            predicate = self.lexicon.classify(self._table, attribute, operator, texts, clear=self._is_clear)
             if len(self._predicates) >= _MOST_SIGNATURES:
                 self._predicates.clear()
             self._predicates[what] = predicate

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from analyzer.requests.digest_keys import KeySpace
     from analyzer.requests.digest_routes import Route, Router
     from analyzer.requests.digest_units import Units
-    from analyzer.requests.lexicon import Lexicon
 
 __all__ = ["Member", "PartReader", "TableCall", "spread"]
 
@@ -58,8 +57,7 @@ Signature = frozenset[tuple[Any, ...]]
 class PartReader:
     """Cells of batches and transactions, remembered by what their members have in common."""
 
-    def __init__(self, lexicon: Lexicon, router: Router, cells: CellTable, *, most: int) -> None:
-        self._lexicon = lexicon
+    def __init__(self, router: Router, cells: CellTable, *, most: int) -> None:
         self._router = router
         self._cells = cells
         self._most = most
@@ -100,7 +98,7 @@ class PartReader:
         if cell is None:
             if len(self._known) >= self._most:
                 self._known.clear()
-            cell = self._known[known] = self._cell(line, route, call.table)
+            cell = self._known[known] = self._cell(line, route, call)
         return cell
 
     def units(self, call: TableCall, cell: int, consumed: Consumed | None, tables: int) -> Units:
@@ -113,7 +111,8 @@ class PartReader:
             return UNKNOWN
         return units_of(consumed, None, writes=self._cells.cells[cell].shape.writes, is_local=call.space.is_local)
 
-    def _cell(self, line: Line, route: Route, table: str) -> int:
+    def _cell(self, line: Line, route: Route, call: TableCall) -> int:
+        table = call.table
         try:
             parts = _READ_PARTS(line.parts) or None
         except ValueError:
@@ -122,7 +121,7 @@ class PartReader:
         skeletons = self._router.skeletons(record)
         skeleton = next((one for one in skeletons if one.table == table), skeletons[0])
         if skeleton.is_parted and skeleton.parsed:
-            shape = parts_shape(record, table, self._lexicon, record.pattern)
+            shape = parts_shape(record, table, call.space.lexicon, record.pattern)
         else:
             shape = skeleton.shape((), record.pattern)
         return self._cells.number(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +25,10 @@ if TYPE_CHECKING:
 __all__ = ["Failure", "RareCounts", "find_failures", "read_failure"]
 
 _MOST_MESSAGES = 256
+_MOST_THROTTLES = 1024
+_OTHER = "other"
+_LONGEST_WORD = 64
+_VALUES = re.compile(r"\"[^\"]*\"|'[^']*'|\d{3,}")
 _LONGEST_MESSAGE = 300
 _RARE = attrgetter("error", "tries")
 _READ_ERROR = msgspec.json.Decoder(RequestError | None).decode
@@ -120,8 +125,8 @@ def read_failure(error_raw: bytes, tries_raw: bytes) -> Failure | None:
     if is_throttled and not throttles:
         throttles = reasons[:1] or [("", None)]
     return Failure(
-        code=error.code,
-        message=(error.message or "")[:_LONGEST_MESSAGE],
+        code=error.code if len(error.code) <= _LONGEST_WORD else _OTHER,
+        message=_VALUES.sub("?", (error.message or "")[:_LONGEST_MESSAGE]),
         throttles=throttles,
         is_throttled=is_throttled,
         is_condition=not codes.isdisjoint(_CONDITION),
@@ -242,15 +247,18 @@ def _throttle_order(item: tuple[ThrottleKey, list[int]]) -> tuple[int, str, tupl
 
 
 def _add_throttle(counts: dict[ThrottleKey, list[int]], key: ThrottleKey, amounts: Sequence[int]) -> None:
+    """Count throttled tries by reason and resource; beyond the bound by cell and direction alone."""
+    if key not in counts and len(counts) >= _MOST_THROTTLES:
+        key = (key[0], "", None, key[3])
     entry = counts.setdefault(key, [0, 0])
     entry[0] += amounts[0]
     entry[1] += amounts[1]
 
 
 def _add_refusal(refusals: dict[RefusalKey, int], key: RefusalKey, calls: int) -> None:
-    """Count refusals by message; beyond the bound without."""
+    """Count refusals by code and message; beyond the bound by cell alone."""
     if key not in refusals and len(refusals) >= _MOST_MESSAGES:
-        key = (key[0], key[1], "")
+        key = (key[0], _OTHER, "")
     refusals[key] = refusals.get(key, 0) + calls
 
 

@@ -16,11 +16,11 @@ from analyzer.model.counts import Cell
 from analyzer.model.request import RequestRecord
 from analyzer.model.shape import KeyPredicate
 from analyzer.model.target import Target
-from analyzer.requests.digest_block import ABSENT
+from analyzer.requests.digest_block import ABSENT, fault_of
 from analyzer.requests.digest_cells import WRITE_OPERATIONS, is_local_index, rounded_rate, unparsed_skeleton
 from analyzer.requests.digest_churn import even_out, even_out_statement, rename_values
 from analyzer.requests.digest_codes import CodeMap
-from analyzer.requests.digest_keys import KeySpace
+from analyzer.requests.digest_keys import FOREIGN, KeySpace
 from analyzer.requests.masking import mask_statement
 from analyzer.requests.shapes import raw_key, skeleton_of
 from analyzer.requests.statements import table_of
@@ -44,6 +44,7 @@ _FIELDS = (
     "region",
     "account",
     "keys",
+    "salt_id",
     "key_condition",
     "filter",
     "projection",
@@ -188,7 +189,7 @@ class Router:
         number = self.known.get(key)
         if number is not None:
             return number
-        if line.counter is not None or not line.op:
+        if line.counter is not None or fault_of(line) is not None:
             self.known[key] = COUNTER
             return COUNTER
         fields = dict(zip(_FIELDS, key[0], strict=True))
@@ -215,11 +216,14 @@ class Router:
 
     def _add(self, line: Line, fields: dict[str, Any], names: dict[str, str] | None) -> int:
         segments = fields.pop("total_segments")
+        salt = self._lexicon.salt
+        if salt is not None and fields["keys"] == "token" and fields["salt_id"] not in {None, salt.id}:
+            fields["keys"] = FOREIGN
         record = RequestRecord(
             time="", v=1, names=names, segment=None if segments is None else 0, total_segments=segments, **fields
         )
         number = len(self.routes) + 1
-        space = self.space(table_name(line.table), line.index, line.keys)
+        space = self.space(table_name(line.table), line.index, record.keys)
         self.routes.append(Route(number, record, space, is_parted=line.parts is not ABSENT))
         return number
 

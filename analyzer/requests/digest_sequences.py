@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from analyzer.requests.digest_block import Line
     from analyzer.requests.digest_columns import Rows
+    from analyzer.requests.tokens import Salt
 
 __all__ = ["CONTINUES", "MAY_CONTINUE", "OPENS", "SequenceCounts", "SequenceTable", "find_sequences"]
 
@@ -143,7 +144,7 @@ class SequenceTable:
         return table
 
 
-def find_sequences(lines: list[Line], rows: Rows, table: SequenceTable) -> None:
+def find_sequences(lines: list[Line], rows: Rows, table: SequenceTable, collect: Salt | None) -> None:
     """Add the calls that left something over, or took something up."""
     more, resumed, unprocessed = rows.whole[WHOLE.index("more") :]
     flags = np.where((more > 0) | (unprocessed > 0), OPENS, 0) + np.where(resumed > 0, CONTINUES, 0)
@@ -152,7 +153,7 @@ def find_sequences(lines: list[Line], rows: Rows, table: SequenceTable) -> None:
     done = -1
     columns = (rows.source[told], flags[told], rows.seconds[told])
     for at, flag, second in zip(*(column.tolist() for column in columns), strict=True):
-        name = _name_of(lines[at]) if at != done else None
+        name = _name_of(lines[at], collect) if at != done else None
         if name is not None:
             table.add(name, _instant(lines[at].time, second), flag)
         done = at
@@ -164,14 +165,15 @@ def _instant(time: str, second: int) -> int:
     return second * 1000 + (int(digits) if digits.isdecimal() else 0)
 
 
-def _name_of(line: Line) -> Name | None:
-    """Return what ties calls together: the trace, else caller and key; None where neither is known."""
+def _name_of(line: Line, collect: Salt | None) -> Name | None:
+    """Return what ties calls together: the trace, else caller and key (with a salt, its hash); None without both."""
     place = (line.op, line.table or "", line.index or "")
     if line.trace_id is not None:
         return (line.trace_id, *place)
     if line.caller is None or line.key is ABSENT:
         return None
-    return (line.caller, bytes(line.key).decode("utf-8", "replace"), *place)
+    key = bytes(line.key).decode("utf-8", "replace")
+    return (line.caller, key if collect is None else collect.token(key), *place)
 
 
 def _judge(events: Sequence[Event]) -> SequenceCounts:

@@ -23,7 +23,7 @@ class Snapshot(Struct, kw_only=True):
     cells: list[Cell]
     read: ReadCounters
     forgotten: int
-    hours: list[int]
+    hours: dict[str, list[int]]
     ids: tuple[int, list[str], list[str]]
     slices: Any
     rare: Any

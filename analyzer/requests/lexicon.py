@@ -69,6 +69,7 @@ class Lexicon:
 
     def __init__(self, tables: Sequence[TableKeys] = (), salt: Salt | None = None) -> None:
         self.salt = salt
+        self._tables = tuple(tables)
         self._exact: dict[str, _Words] = {}
         self._globs: list[_Words] = []
         for keys in tables:
@@ -87,6 +88,10 @@ class Lexicon:
             if len(self._found) < _MOST_TABLES:
                 self._found[table] = words
         return words
+
+    def without_salt(self) -> Lexicon:
+        """Return the same words for tokens that were made with another salt."""
+        return Lexicon(self._tables)
 
     def schema(self, table: str, index: str | None = None) -> Schema | None:
         """Return the declared partition and sort key attributes of a table or index; None where nothing is declared."""

@@ -342,7 +342,7 @@ class TestFailures:
         assert (sums(counts, column), sums(counts, Count.FAILED)) == (1, 1)
 
     def test_refusals_keep_few_messages(self) -> None:
-        counts = result_of(*(line(error={"code": "ValidationException", "message": f"m{n}"}) for n in range(300)))
+        counts = result_of(*(line(error={"code": "ValidationException", "message": "m" * n}) for n in range(1, 301)))
         assert sum(refusal.calls for refusal in counts.refusals) == 300
         assert len(counts.refusals) == 257
 
@@ -643,8 +643,105 @@ class TestBounds:
 
     def test_merged_hours_keep_to_the_bound(self) -> None:
         merged = Digest(LEXICON, DigestLimits(hours=1))
-        merged.merge(digest_of(line("Scan"), line("GetItem")))
-        assert len(merged.hours()) == 1
+        merged.merge(digest_of(line(), line(at=3700)))
+        assert list(merged.hours().values()) == [1]
+
+    def test_made_up_codes_and_reasons_are_bounded(self) -> None:
+        made_up = [
+            line(error={"code": f"Code{n:05}"}, tries=[{"code": "ThrottlingException", "reason": f"R{n:05}"}])
+            for n in range(2000)
+        ]
+        counts = digest_of(*made_up).totals()
+        assert len(counts.refusals) == 257
+        assert len(counts.throttles) == 1025
+        assert sum(throttle.tries for throttle in counts.throttles) == 2000
+
+
+class TestNames:
+    @pytest.mark.parametrize(
+        ("fields", "reason"),
+        [
+            ({"table": "CASE#1"}, "table is no name of a table"),
+            ({"index": "a b"}, "index is no name of an index"),
+            ({"op": "CASE#1"}, "op is no name of an operation"),
+        ],
+    )
+    def test_what_aws_could_not_have_named_is_a_bad_line(self, fields: dict[str, str], reason: str) -> None:
+        digest = digest_of(line() | fields)
+        assert (digest.read.read, digest.read.bad, digest.read.samples) == (0, 1, (reason,))
+
+    def test_an_operation_that_nobody_knows_is_kept(self) -> None:
+        assert digest_of(line("InventedLater")).read.read == 1
+
+
+class TestLateRecords:
+    @pytest.mark.parametrize(("behind", "late"), [(119, 0), (121, 1)])
+    def test_two_minutes_behind_the_newest_is_late_and_counted_all_the_same(self, behind: int, late: int) -> None:
+        digest = digest_of(line(at=600))
+        digest.update(lines_of([line(at=600 - behind)]))
+        assert (digest.read.late, digest.read.read, sums(digest.totals(), Count.REQUESTS)) == (late, 2, 2)
+
+
+class TestCollecting:
+    SALT = Salt(b"a secret")
+
+    def collected(self, *records: dict[str, Any], salt: Salt | None = SALT) -> Digest:
+        digest = Digest(LEXICON, collect=salt)
+        digest.update(lines_of(list(records)))
+        return digest
+
+    def test_clear_keys_leave_as_tokens_with_literals_standing(self) -> None:
+        refused = {"tries": [{"code": "ThrottlingException"}], "error": {"code": "ThrottlingException"}}
+        got = line(key={"PK": {"S": "TENANT#42#CASE#1"}, "SK": {"S": "META"}}, consumed={"total": 1})
+        digest = self.collected(got, got | refused)
+        keys = keys_at(digest.result(MINUTE), CASES, Direction.READ, KeyLevel.ITEM)
+        tenant, one = self.SALT.token("42"), self.SALT.token("1")
+        assert [(key.name.partition, key.name.sort) for key in keys] == [(f"TENANT#{tenant}#CASE#{one}", "META")]
+        assert keys[0].tries == 1
+        (prefix,) = keys_at(digest.result(MINUTE), CASES, Direction.READ, KeyLevel.PREFIX)
+        assert prefix.name.partition == f"TENANT#{tenant}#"
+
+    def test_tokens_stay_and_meet_the_clear_key_that_they_stand_for(self) -> None:
+        token = {"PK": {"S": f"CASE#{self.SALT.token('1')}"}, "SK": {"S": "META"}}
+        digest = self.collected(
+            line(key=CASE, consumed={"total": 1}),
+            line(key=token, keys="token", salt_id=self.SALT.id, consumed={"total": 1}),
+        )
+        (key,) = keys_at(digest.result(MINUTE), CASES, Direction.READ, KeyLevel.PARTITION)
+        assert (key.low, key.sampled) == (4, 2)
+
+    def test_no_clear_key_is_in_what_is_stored(self) -> None:
+        digest = self.collected(
+            line(key={"PK": {"S": "CASE#canary-4711"}, "SK": {"S": "META"}}, caller="api", more=True),
+            line(error={"code": "X", "message": "no 'canary-4711' here"}),
+        )
+        assert b"canary-4711" not in digest.snapshot()
+        again = Digest.restore(digest.snapshot(), LEXICON, collect=self.SALT)
+        assert again.snapshot() == digest.snapshot()
+
+
+class TestForeignSalts:
+    OURS, THEIRS = Salt(b"ours"), Salt(b"theirs")
+
+    def declared(self, salt: Salt) -> list[tuple[str, ...]]:
+        lexicon = Lexicon([TableKeys(name="cases", templates={"PK": (Template.parse("CASE#<id>"),)})], self.OURS)
+        value = f"{salt.token('CASE')}#{salt.token('1')}"
+        records = (
+            line(key={"PK": {"S": value}}, keys="token", salt_id=salt.id),
+            line("BatchGetItem", parts=[{"op": "Get", "key": {"PK": {"S": value}}}], keys="token", salt_id=salt.id),
+        )
+        shapes = [cell.shape for cell in digest_of(*records, lexicon=lexicon).result(MINUTE).cells]
+        return [p.declared for s in shapes for p in (*s.key, *(q for part in s.parts for q in part.key))]
+
+    def test_our_own_tokens_are_recognised(self) -> None:
+        assert self.declared(self.OURS) == [("CASE#<id>",), ("CASE#<id>",)]
+
+    def test_those_of_another_salt_may_hide_what_is_declared(self) -> None:
+        lexicon = Lexicon([TableKeys(name="cases", templates={"PK": (Template.parse("CASE#<id>"),)})], self.OURS)
+        value = f"{self.THEIRS.token('CASE')}#{self.THEIRS.token('1')}"
+        record = line(key={"PK": {"S": value}}, keys="token", salt_id=self.THEIRS.id)
+        (cell,) = digest_of(record, lexicon=lexicon).result(MINUTE).cells
+        assert [(p.template, p.declared) for p in cell.shape.key] == [("", ())]
 
 
 class TestSnapshots:
