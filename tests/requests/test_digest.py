@@ -769,3 +769,16 @@ class TestSnapshots:
         assert (one.keys, one.throttles, one.refusals) == (two.keys, two.throttles, two.refusals)
         again.update(lines_of([line(request_id="R1")]))
         assert again.read.duplicate == 1
+
+
+class TestThePast:
+    def test_of_a_forgotten_key_the_heaviest_slice_is_remembered(self) -> None:
+        digest = digest_of(
+            line(key=CASE, consumed={"total": 1}),
+            line(key=CASE, consumed={"total": 5}, at=10),
+            line(key=CASE, consumed={"total": 2}, at=20),
+        )
+        for end in (10, 20, 30):
+            digest.forget_before(START_MS + end * 1000)
+        (key,) = keys_at(digest.totals(), CASES, Direction.READ, KeyLevel.PARTITION)
+        assert [(start - START_MS, low) for start, low, _ in key.series] == [(10_000, 10)]
