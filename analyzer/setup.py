@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar, cast
@@ -25,7 +26,16 @@ from collectors.request_log.config import RequestLogConfig
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-__all__ = ["Setup", "build_setup", "check_settings", "checked_settings", "load_setup"]
+__all__ = [
+    "Setup",
+    "build_setup",
+    "check_settings",
+    "checked_settings",
+    "contract_of",
+    "load_setup",
+    "process_salt",
+    "salt_of",
+]
 
 T = TypeVar("T")
 
@@ -33,7 +43,8 @@ T = TypeVar("T")
 class Setup(Struct, frozen=True, kw_only=True):
     """Everything that a reload replaces; `contract_id` tells one contract from another.
 
-    `secret` keys the ids of findings: the salt, or nothing where nobody set one. `fixed` is what takes a restart.
+    `secret` keys the ids of findings: the salt, or nothing where nobody set one. `collect` makes tokens of keys
+    that a log has in clear. `fixed` is what takes a restart.
     """
 
     contract: Contract
@@ -42,6 +53,7 @@ class Setup(Struct, frozen=True, kw_only=True):
     lexicon: Lexicon
     limits: DigestLimits
     salt: Salt | None
+    collect: Salt
     secret: bytes
     policy: Policy
     request_log: RequestLogConfig
@@ -66,10 +78,18 @@ class _Parts(Struct, frozen=True):
     secret: bytes | None
 
 
-def load_setup(path: Path | None, environ: Mapping[str, str] | None = None) -> Setup:
-    """Read configuration and contract; raises ConfigError or ContractError with every fault of both."""
+def process_salt() -> Salt:
+    """Return a salt for one process alone."""
+    return Salt(os.urandom(32), is_joinable=False)
+
+
+def load_setup(path: Path | None, environ: Mapping[str, str] | None = None, fallback: Salt | None = None) -> Setup:
+    """Read configuration and contract; raises ConfigError or ContractError with every fault of both.
+
+    `fallback` makes the tokens where no salt is configured.
+    """
     settings, faults = read_settings(path, environ)
-    return build_setup(settings, faults)
+    return build_setup(settings, faults, fallback)
 
 
 def checked_settings(
@@ -96,7 +116,7 @@ def check_settings(settings: Settings) -> tuple[Fault, ...]:
     return tuple(faults)
 
 
-def build_setup(settings: Settings, faults: Sequence[Fault] = ()) -> Setup:
+def build_setup(settings: Settings, faults: Sequence[Fault] = (), fallback: Salt | None = None) -> Setup:
     """Make what the daemon needs; raises ConfigError or ContractError with `faults` and every other one."""
     found = list(faults)
     parts = _build(settings, found)
@@ -113,6 +133,7 @@ def build_setup(settings: Settings, faults: Sequence[Fault] = ()) -> Setup:
         lexicon=contract.lexicon(salt),
         limits=cast("DigestLimits", parts.limits),
         salt=salt,
+        collect=salt or fallback or process_salt(),
         secret=parts.secret or b"",
         policy=settings.keys,
         request_log=RequestLogConfig(settings.request_log.files),
@@ -137,7 +158,7 @@ def build_setup(settings: Settings, faults: Sequence[Fault] = ()) -> Setup:
 def _build(settings: Settings, faults: list[Fault]) -> _Parts:
     """Build every section, whatever is wrong with the others."""
     return _Parts(
-        contract=_attempt(lambda: _contract(settings), faults),
+        contract=_attempt(lambda: contract_of(settings), faults),
         detectors=_attempt(lambda: cast("tuple[Detector, ...]", build_detectors(settings, DETECTORS)), faults),
         limits=_attempt(lambda: build_struct(settings, "limits", DigestLimits), faults),
         secret=_attempt(settings.salt_bytes, faults),
@@ -152,7 +173,14 @@ def _attempt(build: Callable[[], T], faults: list[Fault]) -> T | None:
         return None
 
 
-def _contract(settings: Settings) -> Contract:
+def salt_of(settings: Settings) -> Salt | None:
+    """Return the configured salt; raises ConfigError where its file fails."""
+    secret = settings.salt_bytes()
+    return None if secret is None else Salt(secret)
+
+
+def contract_of(settings: Settings) -> Contract:
+    """Return the configured contract, an empty one where there is none; raises ConfigError or ContractError."""
     if not settings.contract:
         return EMPTY_CONTRACT
     try:

@@ -32,7 +32,7 @@ _KINDS = {
         GapReason.MALFORMED,
         "1 line of the request log is no record",
         "{:,} lines of the request log are no records",
-        "look at `dynascope_records_bad_total` and at what writes to the log",
+        "look at what writes to the log",
     ),
     "dropped": _Kind(
         GapReason.LOW_COVERAGE,

@@ -53,8 +53,8 @@ def analyze(  # noqa: PLR0913, PLR0917 -- one parameter an option
     And why, who does it, whether it heals alone, and what to do.
     """
     from analyzer.cli.inputs import parse_moment  # noqa: PLC0415 -- light start
-    from analyzer.cli.judging import salt_of  # noqa: PLC0415 -- light start
     from analyzer.cli.settings import settings_of  # noqa: PLC0415 -- light start
+    from analyzer.setup import salt_of  # noqa: PLC0415 -- light start
 
     settings = settings_of(config, contract, window, salt_file)
     salt = salt_of(settings)

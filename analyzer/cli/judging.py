@@ -11,24 +11,23 @@ from msgspec import Struct
 from analyzer.cli.reading import LogFile, read_blocks
 from analyzer.cli.stretch import first_time, in_time_order, last_time
 from analyzer.config import Settings, build_detectors, build_struct
-from analyzer.contract.load import load_contract
-from analyzer.contract.model import EMPTY_CONTRACT, Contract
 from analyzer.detectors import DETECTORS
 from analyzer.model.instant import SLICE_MS, Instant, slice_of
 from analyzer.model.report import Report
 from analyzer.model.sight import Gap, GapReason, SourceName
 from analyzer.pipeline import Walk
 from analyzer.requests.digest import Digest, DigestLimits
-from analyzer.requests.tokens import Salt
+from analyzer.setup import contract_of, salt_of
 from analyzer.shortfalls import shortfall
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
+    from analyzer.contract.model import Contract
     from analyzer.recording import Recording
 
-__all__ = ["Judged", "Stretch", "contract_of", "judge_logs", "judge_recording", "new_digest", "salt_of"]
+__all__ = ["Judged", "Stretch", "judge_logs", "judge_recording", "new_digest"]
 
 _LATE_MS = 120_000
 _RECORDS = 2000
@@ -47,17 +46,6 @@ class Stretch(Struct, frozen=True):
 
     since: Instant | None = None
     until: Instant | None = None
-
-
-def salt_of(settings: Settings) -> Salt | None:
-    """Return the configured salt; raises ConfigError where its file fails."""
-    secret = settings.salt_bytes()
-    return None if secret is None else Salt(secret)
-
-
-def contract_of(settings: Settings) -> Contract:
-    """Return the configured contract, an empty one where there is none; raises ContractError."""
-    return load_contract(settings.contract) if settings.contract else EMPTY_CONTRACT
 
 
 def new_digest(settings: Settings, contract: Contract) -> Digest:

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from analyzer.cli.judging import Stretch, contract_of, new_digest, salt_of
+from analyzer.cli.judging import Stretch, new_digest
 from analyzer.cli.reading import LogFile, read_blocks
 from analyzer.requests.digest import Digest
+from analyzer.setup import contract_of, salt_of
 from collectors.request_log.unpacking import is_packed
 
 if TYPE_CHECKING:

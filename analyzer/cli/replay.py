@@ -36,10 +36,11 @@ def replay(  # noqa: PLR0913, PLR0917 -- one parameter an option
     A recording may be a bug report, a test or a drill; it holds all that was seen in one stretch of time.
     """
     from analyzer.cli.inputs import expand  # noqa: PLC0415 -- light start
-    from analyzer.cli.judging import judge_recording, salt_of  # noqa: PLC0415 -- light start
+    from analyzer.cli.judging import judge_recording  # noqa: PLC0415 -- light start
     from analyzer.cli.reading import at_rest  # noqa: PLC0415 -- light start
     from analyzer.cli.settings import settings_of  # noqa: PLC0415 -- light start
     from analyzer.recording import read_recording  # noqa: PLC0415 -- light start
+    from analyzer.setup import salt_of  # noqa: PLC0415 -- light start
 
     settings = settings_of(config, contract, window, salt_file)
     salt = salt_of(settings)

@@ -19,6 +19,7 @@ from analyzer.render.words import (
     plain,
     share,
     skipped_words,
+    verdict_words,
     warm_keys,
     who_words,
 )
@@ -37,7 +38,8 @@ _MARKS = re.compile(r"([\\`*_{}\[\]<>#|~])")
 
 def render_markdown(report: Report) -> str:
     """Write a report as Markdown; nothing that was read from a log can become markup."""
-    lines = [f"**{report.verdict.state.value.replace('-', ' ').upper()}**: {_safe(report.verdict.text)}"]
+    state, text = verdict_words(report)
+    lines = [f"**{state}**: {_safe(text)}"]
     facts = head_words(report)
     if facts:
         lines += ["", _safe(" · ".join(facts))]

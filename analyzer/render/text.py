@@ -22,6 +22,7 @@ from analyzer.render.words import (
     plain,
     share,
     skipped_words,
+    verdict_words,
     warm_keys,
     who_words,
 )
@@ -76,9 +77,10 @@ class _Ink:
 
 
 def _head(report: Report, ink: _Ink) -> Iterator[str]:
-    state = report.verdict.state
-    first, *more = textwrap.wrap(plain(report.verdict.text), _WIDTH - 13, break_on_hyphens=False) or [""]
-    yield f"{ink(state.value, state.value.replace('-', ' ').upper()):{13 + _ink_width(ink, state.value)}}{first}"
+    role = report.verdict.state.value
+    state, text = verdict_words(report)
+    first, *more = textwrap.wrap(text, _WIDTH - 13, break_on_hyphens=False) or [""]
+    yield f"{ink(role, state):{13 + _ink_width(ink, role)}}{first}"
     yield from (" " * 13 + line for line in more)
     facts = head_words(report)
     if report.as_of != report.window.end:

@@ -37,6 +37,7 @@ __all__ = [
     "share",
     "skipped_words",
     "stretch",
+    "verdict_words",
     "warm_keys",
     "who_words",
 ]
@@ -100,6 +101,12 @@ def head_words(report: Report) -> list[str]:
     if report.verdict.state is VerdictState.FAULT:
         words.append(report.verdict.confidence.value)
     return [plain(word) for word in words if word]
+
+
+def verdict_words(report: Report) -> tuple[str, str]:
+    """Return the state in capitals, and the sentence without saying the state again."""
+    state = report.verdict.state.value.replace("-", " ")
+    return state.upper(), plain(report.verdict.text).removeprefix(f"{state}: ")
 
 
 def stretch(window: Window) -> str:

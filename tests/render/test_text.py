@@ -130,4 +130,4 @@ def test_where_nothing_was_read_there_is_neither_window_nor_certainty(report: Re
         assert "1970" not in text
         assert "certain" not in text
     alone = replace(blank, account=None, patterns=(), keys=(), gaps=(), skipped=())
-    assert render_text(alone) == "CANNOT TELL  cannot tell: no request was seen\n"
+    assert render_text(alone) == "CANNOT TELL  no request was seen\n"
