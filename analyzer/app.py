@@ -15,7 +15,7 @@ from analyzer.exporters.server import Server
 from analyzer.exporters.verdicts import json_lines, text_lines
 from analyzer.render.pages import detector_pages
 from analyzer.render.show import show
-from analyzer.setup import load_setup
+from analyzer.setup import load_setup, process_salt
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -52,7 +52,8 @@ def make_logger(level: str, form: str) -> FilteringBoundLogger:
 
 def run_daemon(config: Path | None, *, as_json: bool, write: Callable[[str], None]) -> None:
     """Run the daemon until it is told to stop; raises ConfigError, ContractError, UsageError before anything starts."""
-    setup = load_setup(config)
+    load = partial(load_setup, config, fallback=process_salt())
+    setup = load()
     server = Server(detector_pages(), setup.policy, setup.salt)
 
     def tell(events: Report) -> None:
@@ -63,7 +64,7 @@ def run_daemon(config: Path | None, *, as_json: bool, write: Callable[[str], Non
     outlets = Outlets(server=server, state=StateFolder(setup.state), log=log, tell=tell)
 
     async def work() -> None:
-        await Daemon(setup, outlets, partial(load_setup, config)).run()
+        await Daemon(setup, outlets, load).run()
 
     try:
         asyncio.run(work())

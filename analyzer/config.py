@@ -130,7 +130,9 @@ class Settings(_Section):
     listen_unprotected: bool = Field(default=False, description="allow an address that other machines can reach")
     listen: str = Field(DEFAULT_LISTEN, description="host:port of metrics, health and docs")
     state: str = Field("dynascope-state", description="folder of the daemon's state")
-    keys: Literal["reveal", "template", "token"] = Field("template", description="how keys are shown")
+    keys: Literal["reveal", "template", "token"] = Field(
+        "template", description="how keys are shown; the daemon knows them as tokens at most"
+    )
     salt: SecretStr | None = Field(None, description="secret of the key tokens; better a file", repr=False)
     salt_file: str | None = Field(None, description="file that holds the secret of the key tokens")
     region: str | None = Field(None, description="region of the tables, where the log does not say")

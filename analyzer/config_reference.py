@@ -30,9 +30,9 @@ LIMITS = {
     "heavy": "heavy keys kept of a hot table or index in one slice",
     "past": "heavy keys kept of all slices before",
     "fragments": "sequences of calls that are open at once",
-    "hours": "pairs of shape and clock hour",
+    "hours": "clock hours counted of a shape",
     "future_ms": "how many milliseconds a record may be ahead of the clock",
-    "late_ms": "how many milliseconds a record may be late",
+    "late_ms": "how many milliseconds a record may be behind the newest before it counts as late",
 }
 """What each bound of the digest means."""
 

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
     from analyzer.model.batch import Block, Position, StreamStatus
     from analyzer.model.instant import Instant
+    from analyzer.model.window import Window
 
 __all__ = ["Evidence", "Judged", "Rendering", "View", "Watch", "conclude", "expose"]
 
@@ -106,13 +107,14 @@ class Watch:
         self.setup = setup
         self.positions: dict[str, Position] = {}
         self.last_read_ms: Instant | None = None
-        self._digest = Digest(setup.lexicon, setup.limits)
+        self._digest = Digest(setup.lexicon, setup.limits, collect=setup.collect)
         self._attribute = Attributor(setup.contract)
         self._findings = State()
         self._ledger = Ledger()
         self._exemplars = Exemplars()
         self._patterns: dict[str, str] = {}
         self._restated: dict[Cell, Cell] = {}
+        self._restated_from: Instant | None = None
         self._totals: Counts | None = None
         self._report: Report | None = None
         if checkpoint is not None:
@@ -121,7 +123,7 @@ class Watch:
 
     def _resume(self, checkpoint: Checkpoint) -> None:
         self.positions = {position.path: position for position in checkpoint.positions}
-        self._digest = Digest.restore(checkpoint.digest, self.setup.lexicon, self.setup.limits)
+        self._digest = _restored(checkpoint.digest, self.setup)
         self._findings = checkpoint.findings
         self._ledger = Ledger(checkpoint.carried, checkpoint.kept)
         self._totals = self._digest.totals()
@@ -159,6 +161,7 @@ class Watch:
         span = self._digest.span()
         is_young = span is not None and span.start < end
         window = live_window(span.start if span is not None and is_young else 0, end, setup.window_ms)
+        self._forget_restated(window)
         self._shortfalls.note(end, {**self.records(), "lost": status.lost, "damaged": status.damaged})
         is_behind = status.pending_bytes > 0 and span is not None and span.end < end
         gaps = self._shortfalls.gaps(window, status, is_behind=is_behind)
@@ -222,7 +225,7 @@ class Watch:
         is_same_contract = setup.contract_id == before.contract_id
         if is_same_contract and setup.limits == before.limits:
             return
-        self._digest = Digest.restore(self._digest.snapshot(), setup.lexicon, setup.limits)
+        self._digest = _restored(self._digest.snapshot(), setup)
         if is_same_contract:
             return
         patterns, self._patterns = self._patterns, {}
@@ -234,7 +237,7 @@ class Watch:
         """Make the counters under the present contract stand where they stood under these names of patterns."""
         if self._totals is None:
             return
-        self._restated = restated_cells(self._totals.cells, self.setup.lexicon)
+        self._restated, self._restated_from = restated_cells(self._totals.cells, self.setup.lexicon), None
         before, after = SeriesTable(), SeriesTable()
         namer, place_of = Namer(self.setup.contract, {}, self._restated), _place_of(self.setup)
         count_cells(before, self._totals, lambda cell: patterns.get(Namer.name(cell)) or namer(cell), place_of)
@@ -243,11 +246,22 @@ class Watch:
         self._patterns = namer.patterns
         self._ledger = msgspec.structs.replace(self._ledger, carried=Carried.between(before, after))
 
+    def _forget_restated(self, window: Window) -> None:
+        """Take cells at their word again when a window holds nothing from before their contract came."""
+        if self._restated_from is None:
+            self._restated_from = window.end
+        if window.start >= self._restated_from:
+            self._restated = {}
+
     def _restate(self, counts: Counts) -> Counts:
         """Say what was counted under an earlier contract in words of the present one."""
         if not self._restated:
             return counts
         return msgspec.structs.replace(counts, cells=tuple(self._restated.get(cell, cell) for cell in counts.cells))
+
+
+def _restored(snapshot: bytes, setup: Setup) -> Digest:
+    return Digest.restore(snapshot, setup.lexicon, setup.limits, collect=setup.collect)
 
 
 def _place_of(setup: Setup) -> Callable[..., tuple[str, ...]]:

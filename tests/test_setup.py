@@ -8,7 +8,8 @@ import pytest
 from analyzer.config import load_settings
 from analyzer.detectors import DETECTORS
 from analyzer.errors import ConfigError, ContractError
-from analyzer.setup import Setup, build_setup, checked_settings, load_setup
+from analyzer.requests.tokens import Salt
+from analyzer.setup import Setup, build_setup, checked_settings, load_setup, process_salt
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -134,3 +135,13 @@ def test_a_folder_that_cannot_be_searched_is_a_fault(tmp_path: Path, monkeypatch
     monkeypatch.setattr("pathlib.Path.rglob", refuse)
     with pytest.raises(ConfigError, match="contract: contracts/gone: No such file or directory; name files"):
         build(tmp_path, contract=".")
+
+
+def test_clear_keys_become_tokens_of_the_salt_or_of_this_process(tmp_path: Path) -> None:
+    salted, bare = build(tmp_path, salt="ours"), build(tmp_path)
+    assert salted.collect.id == Salt(b"ours").id
+    assert salted.secret == b"ours"
+    assert (bare.salt, bare.secret, bare.collect.is_joinable) == (None, b"", False)
+    fallback = process_salt()
+    assert load_setup(tmp_path / "dynascope.yaml", {}, fallback).collect is fallback
+    assert load_setup(tmp_path / "dynascope.yaml", {}, fallback).contract_id == bare.contract_id

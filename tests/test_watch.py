@@ -265,12 +265,31 @@ def test_a_window_begins_no_earlier_than_the_first_slice_that_was_read(place: Pl
     assert watch.gather(NOW + 30_000, QUIET).observations.window == Window(NOW + 10_000, NOW + 30_000)
 
 
+def reloaded(place: Place) -> Watch:
+    """A watch whose requests were counted under a contract that did not know their keys."""
+    watch = Watch(place.setup(CONTRACT.replace("CASE#", "ORDER#")), None)
+    watch.take(block(10), NOW)
+    watch.adopt(place.setup())
+    return watch
+
+
 def test_a_restart_under_the_contract_of_a_reload_makes_no_false_undeclared(place: Place) -> None:
-    first = Watch(place.setup(CONTRACT.replace("SK: META", "SK: OTHER")), None)
-    first.take(block(10), NOW)
-    first.adopt(place.setup(CONTRACT.replace(", SK: META", "")))
-    assert kinds(first) == [("declared", "load-case")]
-    assert kinds(Watch(first.setup, stored(first))) == [("declared", "load-case")]
+    first = reloaded(place)
+    assert kinds(first) == [("ambiguous", None)]
+    assert kinds(Watch(first.setup, stored(first))) == [("ambiguous", None)]
+    forgetful = msgspec.structs.replace(stored(first), restated=())
+    assert kinds(Watch(first.setup, forgetful)) == [("undeclared", None)]  # what it is kept for
+
+
+def test_cells_are_taken_at_their_word_again_when_the_window_has_passed(place: Place) -> None:
+    watch = reloaded(place)
+    settle(watch, NOW + 10_000)
+    watch.take(block(10, NOW + 20_000), NOW + 20_000)
+    settle(watch, NOW + 20_000)
+    assert stored(watch).restated
+    settle(watch, NOW + 30_000)
+    assert stored(watch).restated == ()
+    assert judge(watch, NOW + 30_000) == {"ambiguous": 10, "load-case": 10}
 
 
 def test_limits_alone_are_taken_at_a_reload(place: Place) -> None:

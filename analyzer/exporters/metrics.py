@@ -204,7 +204,7 @@ METRICS: tuple[Metric, ...] = (
     ),
     _counter(
         "dynascope_records_late_total",
-        "Records that came more than two minutes late; they are counted as requests all the same.",
+        "Records over two minutes behind the newest one (`limits.late_ms`); they are counted as requests all the same.",
         "source",
         of_target=False,
     ),
