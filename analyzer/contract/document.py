@@ -113,6 +113,8 @@ _MEANINGS = (
         "these are several documents, as in a request log",
         "name a contract; `dynascope infer` drafts one from a log",
     ),
+    ("month must be in", "a date in it does not exist", "write days as in 2027-03-31"),
+    ("day is out of range", "a date in it does not exist", "write days as in 2027-03-31"),
     ("duplicate key", "a key stands twice in one mapping", "remove one of the two"),
 )
 """Words that the parser uses, what they mean, and the mend."""

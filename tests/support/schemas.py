@@ -1,4 +1,4 @@
-"""JSON Schemas of what is printed and read, made from the values themselves: the published ones are compared with them."""
+"""JSON Schemas of what is printed and read, made from the values: the published ones are compared with them."""
 
 from __future__ import annotations
 
