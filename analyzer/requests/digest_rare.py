@@ -27,8 +27,8 @@ __all__ = ["Failure", "RareCounts", "find_failures", "read_failure"]
 _MOST_MESSAGES = 256
 _MOST_THROTTLES = 1024
 _OTHER = "other"
-_LONGEST_WORD = 64
-_VALUES = re.compile(r"\"[^\"]*\"|'[^']*'|\d{3,}")
+_WORD = re.compile(r"[A-Za-z][A-Za-z0-9._-]{0,63}")
+_VALUES = re.compile(r"\"[^\"]*\"|'[^']*'|\S*[#|]\S*|\d{3,}")
 _LONGEST_MESSAGE = 300
 _RARE = attrgetter("error", "tries")
 _READ_ERROR = msgspec.json.Decoder(RequestError | None).decode
@@ -125,7 +125,7 @@ def read_failure(error_raw: bytes, tries_raw: bytes) -> Failure | None:
     if is_throttled and not throttles:
         throttles = reasons[:1] or [("", None)]
     return Failure(
-        code=error.code if len(error.code) <= _LONGEST_WORD else _OTHER,
+        code=error.code if _WORD.fullmatch(error.code) else _OTHER,
         message=_VALUES.sub("?", (error.message or "")[:_LONGEST_MESSAGE]),
         throttles=throttles,
         is_throttled=is_throttled,

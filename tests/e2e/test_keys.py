@@ -1,10 +1,14 @@
 from __future__ import annotations
 
 import json
+import re
 import signal
 import subprocess
 from typing import TYPE_CHECKING
 
+import pytest
+
+from analyzer.requests.tokens import Salt
 from tests.e2e.conftest import COMMAND, Daemon, now_ms, record, wait_until
 
 if TYPE_CHECKING:
@@ -33,7 +37,6 @@ def records_full_of_canaries() -> Iterator[str]:
                 scanned=500,
                 error={"code": f"Odd {CANARY}", "message": f"the key CASE#{CANARY} is odd"},
                 consumed=None,
-                request_id=CANARY,
             )
             yield record(
                 at, 200_000 + number, op="ExecuteStatement", statement=f"SELECT * FROM cases WHERE PK = '{CANARY}'"
@@ -78,23 +81,32 @@ def test_a_key_shows_nowhere_unless_it_is_asked_for(daemon: Daemon) -> None:
     assert CANARY not in daemon.get("/metrics", Accept="application/openmetrics-text")
     reload_with_canaries(daemon)
     daemon.state_is_written()
+    assert CANARY.encode() not in (daemon.folder / "state" / "daemon.state").read_bytes()
     daemon.stop()
     assert "hot-key" in daemon.output.read_text()
     assert CANARY not in daemon.output.read_text()
     assert CANARY not in daemon.errors.read_text()
 
 
-def test_a_key_shows_where_the_policy_reveals_it(daemon: Daemon) -> None:
-    daemon.configure(window="60s", keys="reveal")
+@pytest.mark.parametrize("salt", [None, "a secret of our own"])
+def test_the_daemon_reveals_tokens_at_most(daemon: Daemon, salt: str | None) -> None:
+    daemon.configure(window="60s", keys="reveal", **({} if salt is None else {"salt": salt}))
     daemon.log.write_text("".join(records_full_of_canaries()))
     daemon.start()
     daemon.listening()
     wait_until(daemon.is_ready, "something was judged")
-    assert CANARY in daemon.get("/api/v1/findings")
-    assert CANARY not in daemon.get("/metrics")
+    (hot,) = [one for one in json.loads(daemon.get("/api/v1/findings"))["findings"] if one["detector"] == "hot-key"]
+    token = hot["key"]["PK"]
+    assert re.fullmatch(r"CASE#~k[a-z2-7]{8}", token)
+    assert salt is None or token == Salt(salt.encode()).tokenize(f"CASE#{CANARY}", frozenset({"CASE"}))
+    for path in PATHS:
+        assert CANARY not in daemon.get(path), path
+    daemon.state_is_written()
     daemon.stop()
-    assert CANARY in daemon.output.read_text()
-    assert CANARY not in daemon.errors.read_text()
+    assert token in daemon.output.read_text()
+    state = (daemon.folder / "state" / "daemon.state").read_bytes()
+    for told in (daemon.output.read_bytes(), daemon.errors.read_bytes(), state):
+        assert CANARY.encode() not in told
 
 
 def test_no_command_about_contracts_prints_a_key(daemon: Daemon) -> None:

@@ -714,6 +714,7 @@ class TestCollecting:
         digest = self.collected(
             line(key={"PK": {"S": "CASE#canary-4711"}, "SK": {"S": "META"}}, caller="api", more=True),
             line(error={"code": "X", "message": "no 'canary-4711' here"}),
+            line(error={"code": "Odd canary-4711", "message": "the key CASE#canary-4711 is odd"}),
         )
         assert b"canary-4711" not in digest.snapshot()
         again = Digest.restore(digest.snapshot(), LEXICON, collect=self.SALT)
