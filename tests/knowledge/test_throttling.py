@@ -65,4 +65,5 @@ def test_an_arn_names_a_target(arn: str, target: Target | None) -> None:
 )
 def test_a_steady_unit_a_second_costs_its_list_price_a_month(mode: str | None, dollars: float, basis: str) -> None:
     cost = read_cost(1, mode)
-    assert (cost.dollars, cost.basis) == (pytest.approx(dollars), basis)
+    assert cost.dollars == pytest.approx(dollars)
+    assert cost.basis == basis
