@@ -40,7 +40,7 @@ class UnexpectedScan(Struct, frozen=True):
     sharpens: ClassVar[frozenset[Sight]] = frozenset({Sight.CONTRACT, Sight.REQUEST_UNITS, Sight.REQUEST_FILTERS})
 
     def detect(self, traffic: Traffic) -> Iterable[Finding | Skipped]:
-        """Yield one finding a scanning shape, whoever sends it."""
+        """Yield one finding a scanning shape, whoever sends it; one that was always refused has scanned nothing."""
         shapes: dict[str, list[PatternTraffic]] = {}
         for row in traffic.rows:
             if (
@@ -50,7 +50,8 @@ class UnexpectedScan(Struct, frozen=True):
             ):
                 shapes.setdefault(row.shape.fingerprint, []).append(row)
         for rows in shapes.values():
-            yield self._finding(rows, traffic)
+            if any(row.requests.value > row.failed.value for row in rows) or any(row.throttled.value for row in rows):
+                yield self._finding(rows, traffic)
 
     def _finding(self, rows: list[PatternTraffic], traffic: Traffic) -> Finding:
         units = add(row.read_units for row in rows)

@@ -110,6 +110,14 @@ def test_a_scan_whose_units_nobody_told_has_no_cost() -> None:
     assert "units unknown" in one.summary
 
 
+def test_a_scan_that_was_always_refused_has_scanned_nothing() -> None:
+    assert found(traffic(rows=(scanning(0, failed=10),))) == []
+
+
+def test_one_that_was_refused_for_its_appetite_is_found() -> None:
+    assert only(traffic(rows=(scanning(0, failed=10, throttled=10),))).severity is Severity.HIGH
+
+
 def test_no_request_no_finding() -> None:
     assert found(traffic(rows=())) == []
 
