@@ -67,15 +67,15 @@ class DigestLimits(Struct, frozen=True):
     """
 
     batch: int = 4096
-    rows: int = 40_000
+    rows: int = 16_384
     cells: int = 16_384
     routes: int = 4_096
     grammar: int = 200
     slices: int = 4_096
-    ids: int = 40_000
+    ids: int = 20_000
     heavy: int = 200
     past: int = 64
-    fragments: int = 10_000
+    fragments: int = 4_000
     hours: int = 24
     future_ms: int = 60_000
     late_ms: int = 120_000

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["generate", "main"]
 
 _CHUNK = 50_000
-_PER_SECOND = 2_000
+_PER_SECOND = 5_000
 _EXPONENT = 1.1
 
 
