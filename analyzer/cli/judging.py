@@ -55,7 +55,8 @@ def new_digest(settings: Settings, contract: Contract) -> Digest:
 
 def new_walk(settings: Settings, contract: Contract) -> Walk:
     """Return a walk with every detector as configured."""
-    return Walk(contract, build_detectors(settings, DETECTORS), window_ms=settings.window_ms)
+    secret = settings.salt_bytes() or b""
+    return Walk(contract, build_detectors(settings, DETECTORS), window_ms=settings.window_ms, secret=secret)
 
 
 def judge_logs(

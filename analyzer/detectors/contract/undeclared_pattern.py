@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 from msgspec import Struct
 
 from analyzer.detectors.advice import advise
+from analyzer.detectors.thresholds import Share, Whole
 from analyzer.detectors.verdict import finding
 from analyzer.detectors.words import between, percent, who
 from analyzer.model.finding import Advice, Finding, Severity
@@ -29,10 +30,10 @@ _BURST_SECONDS = 600
 class UndeclaredPattern(Struct, frozen=True):
     """Judges each undeclared shape by its volume; Scans have a detector of their own."""
 
-    least_requests: int = 20
-    least_hours: int = 2
-    units_share: float = 0.05
-    burst_requests: int = 1000
+    least_requests: Whole = 20
+    least_hours: Whole = 2
+    units_share: Share = 0.05
+    burst_requests: Whole = 1000
 
     name: ClassVar[str] = "undeclared-pattern"
     needs: ClassVar[tuple[frozenset[Sight], ...]] = (frozenset({Sight.REQUESTS, Sight.CONTRACT}),)

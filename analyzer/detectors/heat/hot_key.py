@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 from msgspec import Struct
 
 from analyzer.detectors.advice import advise
+from analyzer.detectors.thresholds import Positive, Share, Whole
 from analyzer.detectors.verdict import finding
 from analyzer.detectors.words import between, number, percent, who
 from analyzer.model.counts import KeyLevel
@@ -44,20 +45,20 @@ class _Judged(NamedTuple):
 class HotKey(Struct, frozen=True):
     """Judges the heaviest keys of a target, reads and writes apart, and convicts the most specific one."""
 
-    at_ceiling: float = 0.9
-    sustained_seconds: int = 60
-    warm: float = 0.7
-    warm_seconds: int = 300
-    bursty: float = 0.5
-    burst_factor: float = 2.0
-    seconds_over: int = 3
-    tries_share: float = 0.25
-    concentration: float = 3.0
-    least_tries: int = 10
-    skew_share: float = 0.25
-    skew_heat: float = 0.1
-    least_observed: int = 1000
-    carries_share: float = 0.8
+    at_ceiling: Share = 0.9
+    sustained_seconds: Whole = 60
+    warm: Share = 0.7
+    warm_seconds: Whole = 300
+    bursty: Share = 0.5
+    burst_factor: Positive = 2.0
+    seconds_over: Whole = 3
+    tries_share: Share = 0.25
+    concentration: Positive = 3.0
+    least_tries: Whole = 10
+    skew_share: Share = 0.25
+    skew_heat: Share = 0.1
+    least_observed: Whole = 1000
+    carries_share: Share = 0.8
 
     name: ClassVar[str] = "hot-key"
     needs: ClassVar[tuple[frozenset[Sight], ...]] = (frozenset({Sight.REQUEST_KEYS, Sight.REQUEST_UNITS}),)

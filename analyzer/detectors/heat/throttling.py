@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 from msgspec import Struct
 
 from analyzer.detectors.advice import advise
+from analyzer.detectors.thresholds import Share
 from analyzer.detectors.verdict import finding
 from analyzer.detectors.words import between, percent, who
 from analyzer.model.finding import Advice, Confidence, Direction, Finding, Risk, Severity, Victim
@@ -32,9 +33,9 @@ _LIMITS = {
 class Throttling(Struct, frozen=True):
     """Judges refused requests by direction and limit, on the table or index whose limit it was."""
 
-    medium_share: float = 0.001
-    high_share: float = 0.01
-    critical_caller_share: float = 0.05
+    medium_share: Share = 0.001
+    high_share: Share = 0.01
+    critical_caller_share: Share = 0.05
 
     name: ClassVar[str] = "throttling"
     needs: ClassVar[tuple[frozenset[Sight], ...]] = (frozenset({Sight.REQUESTS}),)

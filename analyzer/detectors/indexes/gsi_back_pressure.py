@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, ClassVar
 from msgspec import Struct
 
 from analyzer.detectors.advice import advise
+from analyzer.detectors.thresholds import Share
 from analyzer.detectors.verdict import finding
 from analyzer.detectors.words import between, percent, who
 from analyzer.model.finding import Advice, Direction, Finding, Risk, Severity, Victim
@@ -27,7 +28,7 @@ __all__ = ["GsiBackPressure"]
 class GsiBackPressure(Struct, frozen=True):
     """Judges the write limits of an index by what they do to its table's writers."""
 
-    critical_caller_share: float = 0.05
+    critical_caller_share: Share = 0.05
 
     name: ClassVar[str] = "gsi-back-pressure"
     needs: ClassVar[tuple[frozenset[Sight], ...]] = (frozenset({Sight.REQUESTS}),)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 from msgspec import Struct
 
 from analyzer.detectors.advice import advise, aws
+from analyzer.detectors.thresholds import Whole
 from analyzer.detectors.verdict import finding
 from analyzer.detectors.words import between, who
 from analyzer.model.finding import Finding, Risk, Severity
@@ -28,7 +29,7 @@ _BUILDING = ("CREATING", "UPDATING")
 class MissingIndex(Struct, frozen=True):
     """Reads DynamoDB's own refusal: it names the index it has not."""
 
-    least_calls: int = 1
+    least_calls: Whole = 1
 
     name: ClassVar[str] = "missing-index"
     needs: ClassVar[tuple[frozenset[Sight], ...]] = (frozenset({Sight.REQUESTS}),)

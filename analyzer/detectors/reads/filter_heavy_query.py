@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 from msgspec import Struct
 
 from analyzer.detectors.advice import advise
+from analyzer.detectors.thresholds import Positive, Share, Whole
 from analyzer.detectors.verdict import finding
 from analyzer.detectors.words import between, number, percent, who
 from analyzer.knowledge.prices import read_cost
@@ -25,10 +26,10 @@ __all__ = ["FilterHeavyQuery"]
 class FilterHeavyQuery(Struct, frozen=True):
     """Judges each filtered Query shape by how much of what it read it returned."""
 
-    least_scanned: int = 1000
-    discards_at_most: float = 0.1
-    medium_share: float = 0.05
-    medium_dollars: float = 20.0
+    least_scanned: Whole = 1000
+    discards_at_most: Share = 0.1
+    medium_share: Share = 0.05
+    medium_dollars: Positive = 20.0
 
     name: ClassVar[str] = "filter-heavy-query"
     needs: ClassVar[tuple[frozenset[Sight], ...]] = (frozenset({Sight.REQUEST_COUNTS, Sight.REQUEST_FILTERS}),)

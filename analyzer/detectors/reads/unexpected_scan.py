@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, ClassVar
 from msgspec import Struct
 
 from analyzer.detectors.advice import advise
+from analyzer.detectors.thresholds import Positive, Share
 from analyzer.detectors.verdict import finding
 from analyzer.detectors.words import between, number, percent, who
 from analyzer.knowledge.prices import read_cost
@@ -30,10 +31,10 @@ __all__ = ["UnexpectedScan"]
 class UnexpectedScan(Struct, frozen=True):
     """Judges each undeclared scanning shape by the harm it does, then by its money."""
 
-    high_share: float = 0.5
-    high_capacity_share: float = 0.1
-    high_dollars: float = 20.0
-    low_dollars: float = 5.0
+    high_share: Share = 0.5
+    high_capacity_share: Share = 0.1
+    high_dollars: Positive = 20.0
+    low_dollars: Positive = 5.0
 
     name: ClassVar[str] = "unexpected-scan"
     needs: ClassVar[tuple[frozenset[Sight], ...]] = (frozenset({Sight.REQUESTS}),)
