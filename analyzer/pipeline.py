@@ -5,7 +5,7 @@ Pure: no input or output, no clock, no logger. The daemon, `analyze`, `replay` a
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
@@ -55,11 +55,29 @@ def analyze(
     Whoever calls again and again hands over an `Attributor`, which remembers. `secret` keys the ids of findings.
     """
     attribute = contract if isinstance(contract, Attributor) else Attributor(contract)
+    judged = _judge(observations, attribute, detectors, history, secret)
+    return _report(observations, judged.traffic, judged.findings, judged.skipped)
+
+
+class _Judged(NamedTuple):
+    """What the detectors made of a window."""
+
+    traffic: tuple[Traffic, ...]
+    findings: tuple[Finding, ...]
+    skipped: tuple[Skipped, ...]
+
+
+def _judge(
+    observations: Observations,
+    attribute: Attributor,
+    detectors: Sequence[Detector],
+    history: History,
+    secret: bytes,
+) -> _Judged:
     traffic = join(observations, attribute, attribute.contract, history)
     found, skipped = _detect(traffic, detectors)
     findings = fold(tuple(identify(finding, secret) for finding in found))
-    accepted = accept(findings, attribute.contract, observations.window.end)
-    return _report(observations, traffic, accepted, skipped)
+    return _Judged(traffic, accept(findings, attribute.contract, observations.window.end), skipped)
 
 
 def live_window(first: Instant, end: Instant, window_ms: int) -> Window:
@@ -169,17 +187,17 @@ class Walk:
             self._first = end - SLICE_MS
         window = live_window(self._first, end, self._window_ms)
         observed = self._observe(digest, window)
-        report = analyze(observed, self._attribute, self._detectors, self._history, secret=self._secret)
-        seen = (msgspec.structs.replace(f, first_seen=window.start, last_seen=window.end) for f in report.findings)
+        judged = _judge(observed, self._attribute, self._detectors, self._history, self._secret)
+        seen = (msgspec.structs.replace(f, first_seen=window.start, last_seen=window.end) for f in judged.findings)
         self._findings = unite(self._findings, tuple(seen))
-        self._note_skipped(report)
+        self._note_skipped(judged)
         self._judged = end
 
-    def _note_skipped(self, report: Report) -> None:
+    def _note_skipped(self, judged: _Judged) -> None:
         """Remember what was skipped; a detector that judged a target in any window was not skipped there."""
-        self._skipped.update(dict.fromkeys(report.skipped))
-        skipped = {(one.detector, one.table, one.index) for one in report.skipped}
-        places = {(one.target.table, one.target.index) for one in report.traffic}
+        self._skipped.update(dict.fromkeys(judged.skipped))
+        skipped = {(one.detector, one.table, one.index) for one in judged.skipped}
+        places = {(one.target.table, one.target.index) for one in judged.traffic}
         for detector in self._detectors:
             asked = {(detector.name, *place) for place in places}
             self._was_judged |= asked - skipped

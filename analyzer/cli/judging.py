@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
 __all__ = ["Judged", "Stretch", "judge_logs", "judge_recording", "new_digest"]
 
 _LATE_MS = 120_000
+_RARELY = (50_000, 20, 50)
+"""When to look for garbage in cycles: reading makes millions of values that live for a moment, and no cycles."""
 _RECORDS = 2000
 
 
@@ -71,6 +74,7 @@ def judge_logs(
     walk, digest = new_walk(settings, contract), new_digest(settings, contract)
     was_stopped = False
     readable: set[str] = set()
+    gc.set_threshold(*_RARELY)
     try:
         if jobs > 1:
             from analyzer.cli.parallel import digest_parts  # noqa: PLC0415 -- starts processes, only when asked for
@@ -78,6 +82,9 @@ def judge_logs(
             for log, part in digest_parts(logs, settings, stretch, jobs, seen):
                 readable |= {log} if part.read.read else set()
                 digest.merge(part)
+                span = digest.span()
+                if len(logs) == 1 and span is not None:  # parts of one log come in the order of time
+                    walk.advance(digest, span.end - _LATE_MS)
         else:
             _walk(logs, stretch, walk, digest, readable, seen)
     except KeyboardInterrupt:

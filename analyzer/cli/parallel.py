@@ -12,14 +12,14 @@ from msgspec import Struct
 
 from analyzer.cli.judging import Stretch, new_digest
 from analyzer.cli.reading import LogFile, read_blocks
-from analyzer.requests.digest import Digest
+from analyzer.config import Settings, build_struct
+from analyzer.requests.digest import Digest, DigestLimits
 from analyzer.setup import contract_of, salt_of
 from collectors.request_log.unpacking import is_packed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from analyzer.config import Settings
 
 __all__ = ["digest_parts", "parts_of"]
 
@@ -56,6 +56,7 @@ def digest_parts(
 ) -> Iterator[tuple[str, Digest]]:
     """Yield the digest of each part with the name of its log, in the order of the logs."""
     lexicon = contract_of(settings).lexicon(salt_of(settings))
+    limits = build_struct(settings, "limits", DigestLimits)
     parts = parts_of(logs, jobs)
     by_name = {log.name: log for log in logs}
     pool = ProcessPoolExecutor(jobs, mp_context=get_context("spawn"), initializer=_leave_interrupts_to_the_parent)
@@ -66,7 +67,7 @@ def digest_parts(
                 by_name[log.name].breaks_off = part.breaks_off
             if seen is not None:
                 seen((log.stop or log.path.stat().st_size) - log.start)
-            yield log.name, Digest.restore(part.snapshot, lexicon)
+            yield log.name, Digest.restore(part.snapshot, lexicon, limits)
     finally:
         for child in active_children():
             child.terminate()
