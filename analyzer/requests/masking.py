@@ -6,6 +6,8 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
+from analyzer.requests.operands import FUNCTIONS, Operands
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -27,19 +29,17 @@ _SYNTAX = re.compile(r":\*|\w+|<>|<=|>=|\S")
 _VALUE_LIST = re.compile(r"\b(?i:in)\s*\(\s*:\w+(?:\s*,\s*:\w+)*+\s*\)")
 _PLACEHOLDER = re.compile(r"([#:]\w+)")
 _INDEX = re.compile(r" ?\[ \d+ \]")
+_NESTED = re.compile(r"\. (?=[^\W\d])\w+")
 _REMEMBERED = 1024
 
 _RUN_OF_DIGITS = re.compile(r"[0-9]{4}")
 _LONGEST_NAME = 48
 _ODD = frozenset("@:/#|")
-_ODD_INSIDE = frozenset("0123456789-")
 
 
 def is_variable_name(name: str, *, is_nested: bool) -> bool:
-    """Whether an attribute name looks like a value: map keys often are ids, dates or addresses."""
-    if len(name) > _LONGEST_NAME or _RUN_OF_DIGITS.search(name) or not _ODD.isdisjoint(name):
-        return True
-    return is_nested and not _ODD_INSIDE.isdisjoint(name)
+    """Whether a name may be a value: those of map entries often are ids, dates or people, and none of them tells."""
+    return is_nested or len(name) > _LONGEST_NAME or bool(_RUN_OF_DIGITS.search(name)) or not _ODD.isdisjoint(name)
 
 
 def mask_name(name: str, *, is_nested: bool = False) -> str:
@@ -74,28 +74,33 @@ def mask_expression(text: str, names: Mapping[str, str] | None = None) -> str:
 def _evened(syntax: str) -> str:
     """Even out what stands between two placeholders: there are few such texts, whatever the placeholders are named."""
     words = _SYNTAX.findall(syntax)
-    return _INDEX.sub("[*]", " ".join([word.upper() if word.upper() in _WORDS else word for word in words]))
+    evened = " ".join([word.upper() if word.upper() in _WORDS else word for word in words])
+    return _INDEX.sub("[*]", _NESTED.sub('. "*"', evened))
 
 
+_NUMBER = r"\.?[0-9](?:[eE][+-](?=[0-9])|[\w.])*+"
+_CURLY = (
+    r"[\u2018-\u201b][^\u2018-\u201b]*(?:[\u2018-\u201b]|\Z)|[\u201c-\u201f][^\u201c-\u201f]*(?:[\u201c-\u201f]|\Z)"
+)
 _STATEMENT = re.compile(
     r"""(?P<comment>--[^\n]*|/\*.*?(?:\*/|\Z))"""
     r"""|(?P<string>'(?:[^']|'')*(?:'|\Z))(?P<colon>\s*:)?"""
     r"""|(?P<name>"(?:[^"]|"")*(?:"|\Z))"""
-    r"""|(?P<value>`[^`]*(?:`|\Z)|\?|[0-9]+(?:\.[0-9]*)?(?:[eE][+-]?[0-9]+)?|\.[0-9]+(?:[eE][+-]?[0-9]+)?)"""
+    rf"""|(?P<value>`[^`]*(?:`|\Z)|\?|{_NUMBER}|{_CURLY})"""
     r"""|(?P<word>[^\W\d]\w*)"""
     r"""|(?P<mark><<|>>|<>|<=|>=|!=|\|\||\S)""",
     re.DOTALL,
 )
-_NUMBER = r"(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
 _STRING = r"'(?:[^']|'')*+'"
 _IN_LIST = rf"(?:{_STRING}|[+-]?{_NUMBER})"
 _LITERAL = re.compile(
     r"""("(?:[^"]|"")*+(?:"|\Z)|--[^\n]*|/\*.*?(?:\*/|\Z)"""
     rf"""|{_STRING}(?=\s*:))"""
     rf"""|(\[|\(|<<)\s*{_IN_LIST}(?:\s*,\s*{_IN_LIST})*+(?=\s*(?:\]|\)|>>))"""
-    rf"""|'(?:[^']|'')*+(?:'|\Z)|`[^`]*(?:`|\Z)|(?<!\w){_NUMBER}""",
+    rf"""|'(?:[^']|'')*+(?:'|\Z)|`[^`]*(?:`|\Z)|{_CURLY}|(?<!\w){_NUMBER}""",
     re.DOTALL,
 )
+_FOLLOWS = re.compile(r"\s*([(:]?)")
 _LITERAL_WORDS = frozenset({"TRUE", "FALSE"})
 _STATEMENT_WORDS = frozenset(
     {
@@ -138,6 +143,7 @@ _STATEMENT_WORDS = frozenset(
 _SIGN_AFTER = frozenset({"(", ",", "[", "=", "<", ">", "<=", ">=", "<>", "!=", ":", "<<", "AND", "BETWEEN", "LIMIT"})
 _LIST_OPENS = frozenset({"(", "[", "<<"})
 _LIST_HEAD = 2
+_PLACES = (["FROM"], ["INTO"], ["UPDATE"])
 
 
 class MaskedStatement(NamedTuple):
@@ -173,12 +179,13 @@ def _masked(text: str) -> MaskedStatement:
     """Mask a statement of which the literals were emptied: there are few such texts, whatever was inlined."""
     words: list[str] = []
     positions: list[tuple[int, ...]] = []
+    operands = Operands()
     parameters = 0
     for found in _STATEMENT.finditer(text):
         kind = found.lastgroup
         if kind == "comment":
             continue
-        word = _masked_word(kind, found)
+        word = _masked_word(kind, found, words, operands)
         if word == "?":
             is_parameter = found.group() == "?"
             if len(words) > 1 and words[-1] in {"-", "+"} and words[-2] in _SIGN_AFTER:
@@ -194,17 +201,40 @@ def _masked(text: str) -> MaskedStatement:
             words.append(word)
             if kind == "colon":
                 words.append(":")
+                operands.word(":")
     return MaskedStatement(" ".join(words), tuple(positions))
 
 
-def _masked_word(kind: str | None, found: re.Match[str]) -> str:
+def _masked_word(kind: str | None, found: re.Match[str], words: list[str], operands: Operands) -> str:
     word = found.group()
-    if kind == "colon":
-        name = found.group("string")[1:-1].replace("''", "'")
-        return '"' + mask_name(name, is_nested=True).replace('"', '""') + '"'
     if kind in {"string", "value"}:
         return "?"
+    if kind == "mark":
+        operands.word(word)
+        return word
     if kind == "word":
         upper = word.upper()
-        return "?" if upper in _LITERAL_WORDS else upper if upper in _STATEMENT_WORDS else word
+        if upper in _LITERAL_WORDS:
+            return "?"
+        if upper in _STATEMENT_WORDS and words[-1:] != ["."]:
+            operands.word(upper)
+            return upper
+    return _masked_name(kind, found, words, operands)
+
+
+def _masked_name(kind: str | None, found: re.Match[str], words: list[str], operands: Operands) -> str:
+    """Return a name as it may stay: `*` for that of a map entry, and where a value may be meant."""
+    word = found.group("string") if kind == "colon" else found.group()
+    mark = word[0] if word[0] in "'\"" else ""
+    name = word[1:-1].replace(mark * 2, mark) if mark else word
+    follows = _FOLLOWS.match(found.string, found.end())
+    sign = ":" if kind == "colon" else follows[1] if follows is not None else ""
+    if sign == ":":
+        return '"' + mask_name(name, is_nested=operands.is_value).replace('"', '""') + '"'
+    if sign == "(" and kind == "word":
+        return word if name.lower() in FUNCTIONS else "?"
+    is_step = words[-1:] == ["."] and words[-3:-2] not in _PLACES
+    if is_step or not operands.keeps(name) or (operands.is_value and is_variable_name(name, is_nested=False)):
+        return '"*"'
+    operands.name(name)
     return word

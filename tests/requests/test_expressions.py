@@ -210,7 +210,7 @@ def test_a_condition_has_one_canonical_form(text: str, canonical: Any) -> None:
 
 
 def test_a_projection_is_sorted_and_each_path_stands_once() -> None:
-    assert projection_of("b, a, b, c.d[*]") == ("a", "b", "c.d[*]")
+    assert projection_of("b, a, b, c.d[*]") == ("a", "b", "c.*[*]")
 
 
 @pytest.mark.parametrize(

@@ -403,3 +403,12 @@ def test_raw_keys_tell_the_structures_of_batches_apart() -> None:
     }
     assert len(keys) == 2
     assert raw_key(record(parts=[Part("Get")])) != raw_key(record(parts=[Part("Put")]))
+
+
+def test_a_value_in_the_wrong_quotes_is_in_no_shape_and_the_statement_scans() -> None:
+    lexicon = Lexicon([TableKeys(name="cases", partition_key=("PK",), sort_key=("SK",))])
+    text = 'SELECT * FROM "cases" WHERE PK = "CASE#canaryzebra"'
+    record = RequestRecord(time="", v=1, op="ExecuteStatement", statement=text)
+    (skeleton,) = skeleton_of(record, lexicon)
+    assert "canaryzebra" not in repr(skeleton)
+    assert skeleton.scans
