@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["equality", "parse_key_condition"]
+from analyzer.contract.nothing import is_nothing
 
-_NOTHING = frozenset({"", "-", "–", "—", "n/a", "na", "none", "any"})
+__all__ = ["equality", "parse_key_condition"]
 
 _ATTRIBUTE = r"[A-Za-z_][\w.:-]*"
 _OPERATOR = r"(?:=|<=|>=|<|>|(?:begins_with|between)\b)"
@@ -27,7 +27,7 @@ def parse_key_condition(text: str) -> tuple[list[tuple[str, str]], bool]:
     text = text.replace("`", "").strip()
     is_sparse = re.match(r"sparse\b\s*", text, re.IGNORECASE)
     text = text[is_sparse.end() :] if is_sparse else text
-    parts = [] if text.lower() in _NOTHING else _SPLIT.split(text)
+    parts = [] if is_nothing(text) or text.lower() == "any" else _SPLIT.split(text)
     return [_condition(part.strip()) for part in parts], is_sparse is not None
 
 

@@ -8,6 +8,7 @@ from pydantic import BaseModel, ValidationError
 
 from analyzer.contract.document import ListNode, MapNode, line_at
 from analyzer.contract.form import ContractForm
+from analyzer.contract.shorthand import SPELLINGS
 from analyzer.errors import Fault, closest
 
 if TYPE_CHECKING:
@@ -32,6 +33,9 @@ _MENDS = {
     "greater_than": "write a larger number",
     "greater_than_equal": "write a number that is not negative",
 }
+
+
+_MARKS = frozenset({"assumed", "is_key_empty"})
 
 
 def did_you_mean(word: str, known: Sequence[str]) -> str:
@@ -83,7 +87,8 @@ def _fault(detail: ErrorDetails, document: MapNode, file: str) -> Fault:
     line = line_at(document, location)
     if kind == "extra_forbidden":
         name = str(location[-1])
-        return Fault(file, line, field, f"{name!r} is no field here", did_you_mean(name, _fields_at(location[:-1])))
+        message, mend = _no_field(name, location[:-1], document)
+        return Fault(file, line, field, message, mend)
     if kind == "missing":
         return Fault(file, line, field, f"{location[-1]!r} is missing", _missing_mend(str(location[-1])))
     if kind == "value_error":
@@ -96,6 +101,13 @@ def _fault(detail: ErrorDetails, document: MapNode, file: str) -> Fault:
         return Fault(file, line, field, "it is empty", "write at least one")
     message = detail["msg"][0].lower() + detail["msg"][1:]
     return Fault(file, line, field, message, _MENDS.get(kind, "write another value"))
+
+
+def _no_field(name: str, location: Sequence[str | int], document: MapNode) -> tuple[str, str]:
+    meant = SPELLINGS.get(name)
+    if meant is not None and meant in _node_at(location, document):
+        return f"{name!r} and {meant!r} say different things", "keep one of the two"
+    return f"{name!r} is no field here", did_you_mean(name, _fields_at(location))
 
 
 def _missing_mend(name: str) -> str:
@@ -136,7 +148,7 @@ def _fields_at(location: Sequence[str | int]) -> list[str]:
         field = model.model_fields.get(step)
         if field is not None:
             model = _model_in(field.annotation)
-    return [] if model is None else [name for name in model.model_fields if name != "assumed"]
+    return [] if model is None else [name for name in model.model_fields if name not in _MARKS]
 
 
 def _model_in(annotation: object) -> type[BaseModel] | None:

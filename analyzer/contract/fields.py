@@ -7,7 +7,14 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
 
-from analyzer.contract.quantities import parse_bytes, parse_multiple, parse_rate, parse_seconds, parse_share
+from analyzer.contract.quantities import (
+    parse_bytes,
+    parse_multiple,
+    parse_rate,
+    parse_seconds,
+    parse_share,
+    parse_staleness,
+)
 from analyzer.knowledge.operations import OPERATIONS
 from analyzer.requests.templates import Template
 
@@ -21,10 +28,12 @@ __all__ = [
     "Names",
     "Operations",
     "OrAlso",
+    "Order",
     "Projection",
     "Rate",
     "Seconds",
     "Share",
+    "Staleness",
     "TemplateText",
     "Text",
     "Texts",
@@ -67,9 +76,9 @@ def _template(text: str) -> str:
     return text
 
 
-def words(*words: str) -> BeforeValidator:
-    """Accept a word in any case, with spaces, dashes or underscores."""
-    known = {re.sub(r"[\s_-]", "", word): word for word in words}
+def words(*words: str, **also: str) -> BeforeValidator:
+    """Accept a word in any case, with spaces, dashes or underscores; `also` are short ones."""
+    known = {re.sub(r"[\s_-]", "", word): word for word in words} | also
 
     def find(value: object) -> object:
         return known.get(re.sub(r"[\s_-]", "", str(value).lower()), value)
@@ -121,6 +130,7 @@ def _quantity(parse: Any, example: str) -> tuple[BeforeValidator, WithJsonSchema
 
 
 Seconds = Annotated[float, *_quantity(parse_seconds, "5s")]
+Staleness = Annotated[float, *_quantity(parse_staleness, "5s")]
 Share = Annotated[float, *_quantity(parse_share, "10%")]
 Bytes = Annotated[int, *_quantity(parse_bytes, "2000")]
 Multiple = Annotated[float, *_quantity(parse_multiple, "10x")]
@@ -139,6 +149,9 @@ KeyForms = Annotated[
 Identity = Annotated[str, BeforeValidator(_as_text), Field(min_length=1)]
 Texts = Annotated[list[Text], BeforeValidator(_as_list), OrAlso(SCALAR)]
 Consistency = Annotated[Literal["eventual", "strong"], words("eventual", "strong")]
+Order = Annotated[
+    Literal["ascending", "descending"], words("ascending", "descending", asc="ascending", desc="descending")
+]
 Operations = Annotated[
     list[str],
     BeforeValidator(_operations),

@@ -19,10 +19,12 @@ from analyzer.contract.fields import (
     Names,
     Operations,
     OrAlso,
+    Order,
     Projection,
     Rate,
     Seconds,
     Share,
+    Staleness,
     TemplateText,
     Text,
     Texts,
@@ -34,6 +36,7 @@ from analyzer.contract.fields import (
 
 __all__ = [
     "ASSUMED",
+    "EMPTY_KEY",
     "ContractForm",
     "EntityForm",
     "IndexForm",
@@ -44,6 +47,9 @@ __all__ = [
 
 ASSUMED = "(assumed)"
 """Marks a table or index whose key attributes nobody named; no file of the user's has a field of that name."""
+
+EMPTY_KEY = "(empty)"
+"""Marks a pattern whose partition key was written down without a value."""
 
 _RESERVED_IDS = frozenset({"undeclared", "ambiguous", "unparsed", "other"})
 
@@ -107,7 +113,7 @@ class IndexForm(_Form):
     sort_key: Names = []
     projection: Projection | None = None
     sparse: bool | None = None
-    staleness_tolerance: Seconds | None = None
+    staleness_tolerance: Staleness | None = None
     expected_write_amplification: Annotated[float, Field(ge=0)] | None = None
     backfill_impact: Text | None = None
     hot_key_risk: Text | None = None
@@ -164,17 +170,19 @@ class AllowForm(_Form):
 class PatternForm(_Form):
     """One declared access pattern."""
 
+    is_key_empty: Annotated[bool, Field(alias=EMPTY_KEY)] = False
+
     id: Identity
     title: Text | None = None
     entity: Text | None = None
     operation: Operations
     index: str | None = None
     key: KeyForms = []
-    order: Annotated[Literal["ascending", "descending"] | None, words("ascending", "descending")] = None
+    order: Order | None = None
     page_size: Whole | None = None
     returns_all: bool | None = None
     consistency: Consistency | None = None
-    freshness: Seconds | None = None
+    freshness: Staleness | None = None
     filter: Annotated[
         FilterForm | None, BeforeValidator(read_filter), OrAlso({"type": ["string", "boolean", "array"]})
     ] = None
@@ -240,6 +248,7 @@ def json_schema() -> dict[str, Any]:
     """Return the JSON Schema of a contract file."""
     schema = ContractForm.model_json_schema()
     for form in schema["$defs"].values():
-        form.get("properties", {}).pop(ASSUMED, None)
+        for mark in (ASSUMED, EMPTY_KEY):
+            form.get("properties", {}).pop(mark, None)
     schema["title"] = "Dynascope contract, version 1"
     return {"$schema": "https://json-schema.org/draft/2020-12/schema"} | schema

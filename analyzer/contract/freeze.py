@@ -142,6 +142,7 @@ def _pattern(form: PatternForm, file: str, line: int | None) -> PatternDeclarati
         ends=form.ends,
         schedule=form.schedule,
         max_units_per_second=form.max_units_per_second,
+        is_key_empty=form.is_key_empty,
         file=file,
         line=line,
     )

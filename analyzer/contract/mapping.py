@@ -10,6 +10,7 @@ import re
 
 from analyzer.contract.document import ListNode, MapNode
 from analyzer.contract.form import ASSUMED
+from analyzer.contract.nothing import names_no_index
 from analyzer.contract.shorthand import infer_keys
 
 __all__ = ["read_mapping"]
@@ -39,7 +40,7 @@ def _pattern(row: MapNode, table: MapNode) -> MapNode:
     for old, new in _KEPT.items():
         if row.get(old) is not None:
             pattern.put(new, row[old], row.line_of(old))
-    index = row.get("index_name")
+    index = None if names_no_index(row.get("index_name")) else row.get("index_name")
     if isinstance(index, str):
         pattern.put("index", index, row.line_of("index_name"))
         if index not in {known["name"] for known in table["indexes"]}:

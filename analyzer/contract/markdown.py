@@ -12,6 +12,7 @@ from analyzer.contract.conditions import parse_key_condition
 from analyzer.contract.document import ListNode, MapNode
 from analyzer.contract.fields import operation_named
 from analyzer.contract.form import ASSUMED
+from analyzer.contract.nothing import is_nothing, names_no_index
 from analyzer.contract.quantities import parse_rate
 from analyzer.contract.shorthand import infer_keys, slug
 from analyzer.errors import Fault
@@ -65,10 +66,6 @@ _GENERIC = frozenset(
         *("legend", "glossary", "appendix", "examples", "usage", "writes", "queries", "operations", "summary"),
     }
 )
-_MAIN_TABLE = frozenset(
-    {"", "base", "table", "base table", "main", "main table", "primary", "primary key", "the table"}
-)
-_NOTHING = frozenset({"", "-", "–", "—", "n/a", "none"})
 _FREQUENCIES = {"high": "high", "medium": "medium", "low": "low", "very high": "high", "med": "medium", "rare": "low"}
 
 
@@ -164,7 +161,7 @@ def _pattern(row: _Row, table: MapNode) -> MapNode:
     pattern = MapNode([("id", identity)], row.line)
     if title and title != identity:
         pattern["title"] = title
-    if cells.get("entity", "").lower() not in _NOTHING:
+    if not is_nothing(cells.get("entity", "")):
         pattern["entity"] = cells["entity"].strip("`")
     pattern["operation"] = ListNode(served.operations)
     if served.index is not None:
@@ -174,10 +171,10 @@ def _pattern(row: _Row, table: MapNode) -> MapNode:
         pattern["key"] = MapNode(pairs, row.line)
     _add_frequency(pattern, cells.get("frequency", "").strip())
     for column in ("filter", "consistency", "order", "page_size"):
-        if cells.get(column, "").lower() not in _NOTHING:
+        if not is_nothing(cells.get(column, "")):
             text = cells[column]
             pattern[column] = int(text) if text.isdecimal() else text
-    callers = [c.strip(" `") for c in cells.get("callers", "").split(",") if c.strip().lower() not in _NOTHING]
+    callers = [c.strip(" `") for c in cells.get("callers", "").split(",") if not is_nothing(c)]
     if callers:
         pattern["callers"] = ListNode(callers)
     return pattern
@@ -209,7 +206,7 @@ def _served(cells: dict[str, str]) -> tuple[_Served, bool]:
     if not operations:
         raise ValueError(f"{text!r} names no operation; write what serves it, such as `base table Query`")
     index = cells.get("index", "").strip("`") or " ".join(place)
-    is_main_table = index.lower() in _MAIN_TABLE | _NOTHING
+    is_main_table = names_no_index(index)
     if not is_main_table and " " in index:
         raise ValueError(f"{index!r} is no index; write the index, a remark in brackets, then the operation")
     return _Served(None if is_main_table else index, tuple(dict.fromkeys(operations))), "sparse" in remarks
@@ -223,7 +220,7 @@ def _key(cells: dict[str, str]) -> tuple[list[tuple[str, str]], bool]:
     pairs, is_sparse = parse_key_condition(cells.get("key", ""))
     for short in ("pk", "sk"):
         text = cells.get(short, "").strip("`")
-        if text.lower() not in _NOTHING:
+        if not is_nothing(text):
             pairs.append((short, text))
     return pairs, is_sparse
 

@@ -155,7 +155,10 @@ class IndexDeclaration(Struct, frozen=True, kw_only=True):
 
 
 class PatternDeclaration(Struct, frozen=True, kw_only=True):
-    """One declared access pattern; `keys` are the maps that a request's key, or each part of a batch, has to match."""
+    """One declared access pattern; `keys` are the maps that a request's key, or each part of a batch, has to match.
+
+    `is_key_empty`: its partition key was written down without a value.
+    """
 
     id: str
     operations: tuple[str, ...]
@@ -188,6 +191,7 @@ class PatternDeclaration(Struct, frozen=True, kw_only=True):
     ends: str | None = None
     schedule: str | None = None
     max_units_per_second: float | None = None
+    is_key_empty: bool = False
     file: str = ""
     line: int | None = None
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["parse_bytes", "parse_multiple", "parse_rate", "parse_seconds", "parse_share"]
+__all__ = ["parse_bytes", "parse_multiple", "parse_rate", "parse_seconds", "parse_share", "parse_staleness"]
 
 _NUMBER = re.compile(r"\s*([0-9]+(?:[._][0-9]+)*|\.[0-9]+)\s*([^\s0-9][^0-9]*?)?\s*")
 
@@ -22,6 +22,12 @@ def parse_seconds(value: object) -> float:
     if number == 0 and not unit:
         return 0.0
     raise ValueError(f"{value!r} is no duration; write it like 5s, 20ms, 3m, 2h or 7d")
+
+
+def parse_staleness(value: object) -> float:
+    """Read a duration where nobody counts in anything but seconds: `5s`, or 5."""
+    number, unit = _split(value)
+    return parse_seconds(value) if unit else number
 
 
 def parse_share(value: object) -> float:

@@ -11,9 +11,11 @@ from typing import Any
 
 from analyzer.contract.conditions import equality, parse_key_condition
 from analyzer.contract.document import ListNode, MapNode
-from analyzer.contract.form import ASSUMED
+from analyzer.contract.fields import operation_named
+from analyzer.contract.form import ASSUMED, EMPTY_KEY
+from analyzer.contract.nothing import is_nothing, names_no_index
 
-__all__ = ["canonical", "infer_keys", "is_contract_like", "slug"]
+__all__ = ["SPELLINGS", "canonical", "infer_keys", "is_contract_like", "slug"]
 
 _TOP = frozenset({"version", "callers", "tables"})
 _ROW_LISTS = ("patterns", "access_patterns", "accessPatterns")
@@ -40,12 +42,19 @@ _PATTERN_NAMES = {
     "access_frequency": "frequency",
     "est_freq": "frequency",
     "gsi": "index",
+    "partition_key": "pk",
+    "partitionKey": "pk",
+    "sort_key": "sk",
+    "sortKey": "sk",
     "filter_expression": "filter",
 }
+SPELLINGS = {**_TABLE_NAMES, **_INDEX_NAMES, **_PATTERN_NAMES}
+"""Other names of fields, and what they stand for."""
+
 _REMARKS = ("notes", "note", "comment", "comments")
 """What people write to one another in a row, and nothing is made of."""
 
-_NO_INDEX = frozenset({"", "none", "base", "base table", "table", "main", "main table", "primary", "primary key", "-"})
+_CALL = re.compile(r"\s*begins_with\s*\(\s*(?:([A-Za-z_][\w.-]*)\s*,\s*)?[\"']?([^,]+?)[\"']?\s*\)\s*", re.IGNORECASE)
 _KEY_NAME = re.compile(r"(?:(?:g|l)si_?\d*_?)?[ps]k", re.IGNORECASE)
 
 
@@ -74,7 +83,7 @@ def is_contract_like(document: object) -> bool:
 
 
 def _is_row(row: object) -> bool:
-    marks = ("operation", "query_type", "queryType", "operations", "pk", "key")
+    marks = ("operation", "query_type", "queryType", "operations", "pk", "PK", "key")
     return isinstance(row, MapNode) and any(mark in row for mark in marks)
 
 
@@ -155,6 +164,14 @@ def _rename(node: MapNode, names: dict[str, str]) -> None:
     for old, new in names.items():
         if old in node and new not in node:
             node.take(old, node, new)
+        elif old in node and _says(node[old]) == _says(node[new]):
+            del node[old]
+
+
+def _says(value: object) -> object:
+    """Return what two spellings of one value share: `Query`, `query` and `[Query]`."""
+    listed = value if isinstance(value, list) and len(value) == 1 else [value]
+    return str(operation_named(str(listed[0])) or listed[0])
 
 
 def _rewrite_table(table: MapNode) -> None:
@@ -198,8 +215,7 @@ def _rewrite_pattern(pattern: MapNode) -> None:
             _rename(pattern, {"name": "title"})
     if "id" not in pattern and isinstance(pattern.get("title"), str):
         pattern.put("id", slug(pattern["title"]), pattern.line_of("title"))
-    index = pattern.get("index")
-    if index is None or (isinstance(index, str) and index.strip().lower() in _NO_INDEX):
+    if names_no_index(pattern.get("index")):
         pattern.pop("index", None)
 
 
@@ -230,26 +246,28 @@ def _rewrite_key(pattern: MapNode, place: MapNode, *, is_short: bool) -> None:
             return  # the form refuses a text here, and says what a key is
         key = MapNode(pairs, line)
         pattern["key"] = key
-    if "pk" not in pattern and "sk" not in pattern:
-        for each in [key] if isinstance(key, MapNode) else key if isinstance(key, ListNode) else ():
-            _name_roles(each, place)
-        return
-    if key is None:
-        key = MapNode(line=pattern.line_of("pk"))
+    shorts = [field for field in pattern if _KEY_NAME.fullmatch(field)]
+    if shorts and key is None:
+        key = MapNode(line=pattern.line_of(shorts[0]))
         pattern.put("key", key, key.line)
     if isinstance(key, MapNode):
-        for short in ("pk", "sk"):
-            if short in pattern and short not in key:
+        for short in shorts:
+            if short not in key:
                 key.take(short, pattern, short)
-                _take_attribute(key, short, is_short=is_short)
-        _name_roles(key, place)
+                _take_attribute(pattern, key, short, is_short=is_short)
+    for each in _key_maps(pattern):
+        for attribute in list(each):
+            _take_call(each, attribute)
+        _name_roles(each, place)
 
 
-def _take_attribute(key: MapNode, short: str, *, is_short: bool) -> None:
-    """Read `pk: "PK=USER#<id>"` as the attribute PK, and a value left empty as no condition."""
+def _take_attribute(pattern: MapNode, key: MapNode, short: str, *, is_short: bool) -> None:
+    """Read `pk: "PK=USER#<id>"` as the attribute PK, and what names nothing as no condition."""
     value = key[short]
-    if value is None:
+    if is_nothing(value):
         del key[short]
+        if value is None and short[-2:].lower() == "pk":
+            pattern[EMPTY_KEY] = True
         return
     told = equality(value) if is_short and isinstance(value, str) else None
     if told is not None and _KEY_NAME.fullmatch(told[0]):
@@ -257,10 +275,22 @@ def _take_attribute(key: MapNode, short: str, *, is_short: bool) -> None:
         key[told[0]] = told[1]
 
 
-def _name_roles(key: object, place: MapNode) -> None:
-    """Rename `pk` and `sk` in a key to the attributes that they stand for, where the place names other ones."""
-    if not isinstance(key, MapNode):
+def _take_call(key: MapNode, attribute: str) -> None:
+    """Read `begins_with(ORDER#)` and `begins_with(SK, ORDER#)` as `begins_with ORDER#`."""
+    called = _CALL.fullmatch(key[attribute]) if isinstance(key[attribute], str) else None
+    if called is None:
         return
+    key[attribute] = f"begins_with {called[2]}"
+    named = called[1]
+    if named is not None and named.lower() != attribute.lower() and named not in key and attribute in {"pk", "sk"}:
+        items = [(named if name == attribute else name, value) for name, value in key.items()]
+        key.lines = {named if name == attribute else name: line for name, line in key.lines.items()}
+        key.clear()
+        key.update(items)
+
+
+def _name_roles(key: MapNode, place: MapNode) -> None:
+    """Rename `pk` and `sk` in a key to the attributes that they stand for, where the place names other ones."""
     for short, part in (("pk", "partition_key"), ("sk", "sort_key")):
         names = place.get(part)
         name = names[0] if isinstance(names, list) and len(names) == 1 else names

@@ -305,3 +305,23 @@ def test_every_rule_has_a_row_in_the_reference() -> None:
     page = (Path(__file__).parents[2] / "docs" / "reference" / "check.md").read_text()
     names = {"form", "differs-from-table", *(rule_name(rule) for rule in RULES)}
     assert set(re.findall(r"^\| `([a-z-]+)` \|", page, re.MULTILINE)) == names
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        "{id: a, sk: X, query_type: Query}",
+        "{id: a, pk: , sk: X, query_type: Query}",
+        "{id: a, pk: , index: GSI1, query_type: Query}",
+    ],
+)
+def test_a_plain_row_without_a_partition_key_fails(row: str) -> None:
+    remarks = lint(read_text(f"- {row}", "c.yaml").contract)
+    assert "no-partition-key" in {remark.rule for remark in remarks if remark.severity == "fail"}
+
+
+def test_a_key_that_a_comment_swallowed_is_told() -> None:
+    remarks = lint(read_text("- id: a\n  pk: #<id>\n  query_type: Query\n", "c.yaml").contract)
+    assert [r.mend for r in remarks if r.rule == "no-partition-key"] == [
+        "write it; one that begins with # needs quotes, or YAML takes it for a comment"
+    ]

@@ -125,13 +125,13 @@ def test_several_write_regions_are_a_list() -> None:
 
 
 def test_all_faults_are_told_at_once_with_line_and_mend(faults: Callable[..., list[str]]) -> None:
-    text = FULL.replace("order: ascending", "ordr: ascending").replace("freshness: 5s", "freshness: 5")
+    text = FULL.replace("order: ascending", "ordr: ascending").replace("freshness: 5s", "freshness: soon")
     text = text.replace("operation: Scan", "operation: Skan").replace("owner: case-platform", "onwer: x")
     place = "tables.cases.patterns"
     told = faults(text)
     assert told[0] == "c.yaml:9: tables.cases.onwer: 'onwer' is no field here; did you mean owner?"
     assert told[1] == f"c.yaml:39: {place}.list-active-cases.ordr: 'ordr' is no field here; did you mean order?"
-    assert told[2].startswith(f"c.yaml:43: {place}.list-active-cases.freshness: 5 is no duration; write it like 5s, ")
+    assert told[2].startswith(f"c.yaml:43: {place}.list-active-cases.freshness: 'soon' is no duration; write it like 5s, ")
     assert told[3].startswith(f"c.yaml:59: {place}.nightly-archive.operation: 'Skan' is no DynamoDB operation; one of ")
     assert len(told) == 4
 

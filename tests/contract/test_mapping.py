@@ -3,6 +3,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
+import pytest
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -91,3 +93,10 @@ def test_what_is_no_pattern_is_a_fault(faults: Callable[..., list[str]]) -> None
     assert "write a mapping here" in faults(mapping(3), "m.json")[0]
     assert "'operation' is missing" in faults(mapping({"pattern_id": 1, "parameters": 3}), "m.json")[0]
     assert faults('{"access_pattern_mapping": 3}', "m.json") == []
+
+
+@pytest.mark.parametrize("word", ["N/A", "none", "-", "TBD"])
+def test_a_word_for_no_index_is_none(read: Callable[..., Reading], word: str) -> None:
+    row = {"pattern_id": "a", "operation": "Query", "index_name": word, "parameters": [{"name": "id"}]}
+    reading = read(json.dumps({"access_pattern_mapping": {"1": row}}), "a.json")
+    assert [pattern.index for table in reading.contract.tables for pattern in table.patterns] == [None]

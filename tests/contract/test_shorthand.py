@@ -162,7 +162,7 @@ def test_an_empty_pk_says_nothing(read: Callable[..., Reading]) -> None:
 @pytest.mark.parametrize(
     ("row", "fault"),
     [
-        ("{id: a, query_type: get, operation: get, pk: x}", "'query_type' is no field here"),
+        ("{id: a, query_type: scan, operation: get, pk: x}", "'query_type' and 'operation' say different"),
         ("{id: a, pk: x, key: {pk: y}, query_type: get}", "'pk' is no field here"),
         ("{id: a, pk: x, key: 7, query_type: get}", "'pk' is no field here"),
         ("{id: a, key_condition: 'P K', query_type: query}", "write a list here"),
@@ -202,3 +202,37 @@ def test_a_document_looks_like_a_contract_or_not(text: str, *, is_one: bool) -> 
 
 def test_a_slug_drops_what_is_no_word() -> None:
     assert slug("Get a user's Orders, newest first!") == "get-a-user-orders-newest-first"
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        "{id: a, query_type: query, operation: [Query], pk: USER#<id>, sk: begins_with ORDER#}",
+        "{id: a, query_type: query, PK: USER#<id>, SK: begins_with ORDER#}",
+        "{id: a, query_type: query, partition_key: USER#<id>, sort_key: begins_with(ORDER#)}",
+        "{id: a, query_type: query, pk: USER#<id>, sk: 'begins_with(SK, ORDER#)'}",
+        "{id: a, query_type: query, pk: USER#<id>, sk: 'begins_with(SK, \"ORDER#\")'}",
+        "{id: a, query_type: query, key: {PK: USER#<id>, SK: 'begins_with(ORDER#)'}}",
+        "{id: a, query_type: query, order: desc, freshness: 5, pk: USER#<id>, sk: begins_with ORDER#}",
+    ],
+)
+def test_what_is_clear_enough_is_taken(read: Callable[..., Reading], row: str) -> None:
+    assert list(key(only(read(f"- {row}"))).values()) == ["USER#<id>", "begins_with ORDER#"]
+
+
+def test_short_words_have_their_meaning(read: Callable[..., Reading]) -> None:
+    pattern = only(read("- {id: a, query_type: query, pk: x, order: asc, freshness: 5}"))
+    assert (pattern.order, pattern.freshness_seconds) == ("ascending", 5.0)
+
+
+def test_a_call_names_the_attribute(read: Callable[..., Reading]) -> None:
+    assert key(only(read("- {id: a, op: query, pk: x, sk: 'begins_with(created, 2)'}")))["created"] == "begins_with 2"
+
+
+@pytest.mark.parametrize(
+    "word", ["N/A", "'no'", "no", "false", "TBD", "'?'", "unknown", "(none)", "None (base table)", "'—'", "'--'", "'-'"]
+)
+def test_words_for_nothing_are_no_index_and_no_sort_key(read: Callable[..., Reading], word: str) -> None:
+    pattern = only(read(f"- {{id: a, op: query, pk: X#<id>, index: {word}, sk: {word.replace('(base table)', '')}}}"))
+    assert pattern.index is None
+    assert list(key(pattern)) == ["pk"]

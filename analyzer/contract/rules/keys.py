@@ -57,8 +57,15 @@ def no_sort_key(scope: Scope) -> Iterator[Objection]:
 def no_partition_key(scope: Scope) -> Iterator[Objection]:
     """Refuse keys that do not bind every partition key attribute by equality."""
     for pattern in scope.table.patterns:
-        partition, _ = scope.table.schema(pattern.index)
-        if pattern.scans or not pattern.keys or not scope.table.has_sure_keys(pattern.index):
+        partition, sort = scope.table.schema(pattern.index)
+        if pattern.scans:
+            continue
+        if pattern.is_key_empty:
+            mend = "write it; one that begins with # needs quotes, or YAML takes it for a comment"
+            yield of_pattern(FAIL, pattern, "its partition key has no value", mend)
+            continue
+        is_sure = scope.table.has_sure_keys(pattern.index)
+        if not pattern.keys or not (is_sure or any(pattern.template(name) is not None for name in sort)):
             continue
         for name in partition:
             template = pattern.template(name)
