@@ -6,24 +6,13 @@ import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dynascope_sampler.keys import Key, capture
+from dynascope_sampler.statements import Literal, mask_statement
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
 __all__ = ["Statement", "read_statement"]
 
-_TOKEN = re.compile(
-    r"""(?P<comment>--[^\n]*|/\*.*?(?:\*/|$))
-      | (?P<text>'(?:[^']|'')*(?:'|$))
-      | (?P<name>"(?:[^"]|"")*(?:"|$))
-      | (?P<ion>`[^`]*(?:`|$))
-      | (?P<number>(?<![\w.])[-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?)
-      | (?P<hole>\?)
-      | (?P<brace>[{}])""",
-    re.VERBOSE | re.DOTALL,
-)
-_FIELD = re.compile(r"\s*:")
-_PLAIN_NAME = re.compile(r"'[A-Za-z_][A-Za-z_0-9]{0,47}'")
 _IDENT = r'("(?:[^"]|"")*"|[A-Za-z_][\w\-]*)'
 _TARGET = re.compile(rf"\b(?:FROM|INTO|UPDATE)\s+{_IDENT}(?:\s*\.\s*{_IDENT})?", re.IGNORECASE)
 _COMPARED = re.compile(
@@ -53,43 +42,42 @@ class Statement(NamedTuple):
 
 Operands = list[Any]
 
+_CACHE_ENTRIES = 1_000
+_NO_KEYS: frozenset[str] = frozenset()
+_statements: dict[tuple[str, frozenset[str]], tuple[str, tuple[Literal, ...]]] = {}
+
 
 def read_statement(text: str, parameters: Sequence[Any] | None, names_of: Any) -> Statement:
     """Read a statement; `names_of(table, index)` returns the key attributes of a target, as far as they are known."""
-    masked, operands = _mask(text, parameters or ())
-    target = _TARGET.search(masked)
-    table = _unquote(target.group(1)) if target else None
-    index = _unquote(target.group(2)) if target and target.group(2) else None
-    first = masked.split(None, 1)[0].partition("(")[0].upper() if masked.strip() else ""
+    table, index = _target_of(text)
+    keys = frozenset((*names_of(table, None), *names_of(table, index))) if table else _NO_KEYS
+    masked, literals = _masked(text, keys)
+    table, index = _target_of(masked)
+    first = masked.split(None, 1)[0].partition("(")[0].upper() if masked else ""
+    given = iter(parameters or ())
+    operands = [_operand(kind, piece, given) for kind, piece in literals]
     key, values = _compared(masked, operands, names_of(table, index) if table else ())
     return Statement(masked, _OPERATIONS.get(first, "Get"), table, index, key, values)
 
 
-def _mask(text: str, parameters: Sequence[Any]) -> tuple[str, Operands]:
-    """Return the text with `?` for every literal, and for each `?` the captured value that stood there, or None."""
-    operands: Operands = []
-    given = iter(parameters)
-    depth = 0
-
-    def masked(found: re.Match[str]) -> str:
-        nonlocal depth
-        kind, piece = found.lastgroup, found.group()
-        if kind == "comment":
-            return " "
-        if kind == "name":
-            return piece
-        if kind == "brace":
-            depth += 1 if piece == "{" else -1
-            return piece
-        if kind == "text" and depth == 1 and _FIELD.match(text, found.end()) and _PLAIN_NAME.fullmatch(piece):
-            return piece
-        operands.append(_operand(kind, piece, given))
-        return "?"
-
-    return _TOKEN.sub(masked, text).strip(), operands
+def _masked(text: str, keys: frozenset[str]) -> tuple[str, tuple[Literal, ...]]:
+    found = _statements.get((text, keys))
+    if found is None:
+        found = mask_statement(text, keys)
+        if len(_statements) >= _CACHE_ENTRIES:
+            _statements.clear()
+        _statements[text, keys] = found
+    return found
 
 
-def _operand(kind: str | None, piece: str, given: Any) -> tuple[str, str] | None:
+def _target_of(text: str) -> tuple[str | None, str | None]:
+    target = _TARGET.search(text)
+    if target is None:
+        return None, None
+    return _unquote(target.group(1)), _unquote(target.group(2)) if target.group(2) else None
+
+
+def _operand(kind: str, piece: str, given: Any) -> tuple[str, str] | None:
     if kind == "hole":
         parameter = next(given, None)
         return None if parameter is None else capture(parameter)
