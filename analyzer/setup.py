@@ -11,6 +11,7 @@ import msgspec
 from msgspec import Struct
 
 from analyzer.config import Settings, build_detectors, build_struct, read_settings
+from analyzer.contract.lint import unknown_detectors
 from analyzer.contract.load import read_contract
 from analyzer.contract.model import EMPTY_CONTRACT, Contract
 from analyzer.detectors import DETECTORS
@@ -189,8 +190,9 @@ def contract_of(settings: Settings) -> Contract:
         message = f"{error.filename or 'a folder'}: {error.strerror}"
         mend = "name files and folders that can be read"
         raise ConfigError((settings.fault(("contract",), message, mend),)) from None
-    if reading.faults:
-        raise ContractError(reading.faults)
+    faults = (*reading.faults, *unknown_detectors(reading.contract, [str(detector.name) for detector in DETECTORS]))
+    if faults:
+        raise ContractError(faults)
     return reading.contract
 
 

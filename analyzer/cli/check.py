@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path  # noqa: TC003 (typer reads the annotations)
 from typing import TYPE_CHECKING, Annotated, Any
@@ -70,7 +71,8 @@ def check(  # noqa: PLR0913, PLR0917 -- one parameter an option
     from analyzer.contract.scope import Limits  # noqa: PLC0415 (light start)
 
     reading = read_contract(paths)
-    remarks = [*_form(reading), *lint(reading.contract, Limits(max_gsis, max_lsis, strict=strict))]
+    today = datetime.now(tz=UTC).date().isoformat()
+    remarks = [*_form(reading), *lint(reading.contract, Limits(max_gsis, max_lsis, strict=strict, today=today))]
     if tables is not None:
         remarks += _compared(reading, tables)
     remarks.sort(key=lambda r: (r.file, r.line or 0, r.severity))
@@ -93,9 +95,14 @@ def _write_schema(reading: Reading, file: Path) -> None:
 
 
 def _form(reading: Reading) -> list[Remark]:
-    from analyzer.contract.lint import Remark  # noqa: PLC0415 (light start)
+    from analyzer.contract.lint import Remark, unknown_detectors  # noqa: PLC0415 (light start)
 
-    return [Remark("fail", f.field, f.file, f.line, f.message, f.mend, "form", "") for f in reading.faults]
+    faults = list(reading.faults)
+    if any(pattern.allow for table in reading.contract.tables for pattern in table.patterns):
+        from analyzer.detectors import DETECTORS  # noqa: PLC0415 (heavy)
+
+        faults += unknown_detectors(reading.contract, [str(detector.name) for detector in DETECTORS])
+    return [Remark("fail", f.field, f.file, f.line, f.message, f.mend, "form", "") for f in faults]
 
 
 def _compared(reading: Reading, tables: Path) -> Sequence[Remark]:

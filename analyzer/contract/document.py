@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING, Any
 
 from ruamel.yaml import YAML
 from ruamel.yaml.comments import CommentedMap, CommentedSeq
+from ruamel.yaml.constructor import RoundTripConstructor
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
 from analyzer.errors import ContractError, Fault
@@ -18,6 +20,9 @@ __all__ = ["ListNode", "MapNode", "line_at", "parse_document", "to_node"]
 
 _MOST_NODES = 200_000
 _DEEPEST = 40
+_LONGEST_NUMBER = 300
+_LONG_COMMENT = re.compile(r"^([ \t]*#[^\n]{0,400})[^\n]*", re.MULTILINE)
+"""The parser takes quadratic time for the rest, and nothing reads it."""
 
 
 class MapNode(dict[str, Any]):
@@ -79,14 +84,16 @@ def parse_document(text: str, file: str, *, is_json: bool) -> Any:  # noqa: ANN4
         return None
     if is_json:
         try:
-            json.loads(text)
+            json.loads(text, parse_int=str)
         except (ValueError, RecursionError) as error:
             line = getattr(error, "lineno", None)
             message = f"this is no JSON: {getattr(error, 'msg', error)}"
             raise ContractError((Fault(file, line, "", message, "mend the syntax at this line"),)) from error
         text = text.replace("\t", " ")  # JSON allows tabs between its tokens, YAML does not
     try:
-        return to_node(YAML(typ="rt", pure=True).load(text))
+        yaml = YAML(typ="rt", pure=True)
+        yaml.Constructor = _Constructor
+        return to_node(yaml.load(_LONG_COMMENT.sub(r"\1", text)))
     except (YAMLError, ValueError, RecursionError) as error:
         raise ContractError((_syntax_fault(error, file),)) from error
 
@@ -113,11 +120,27 @@ _MEANINGS = (
         "these are several documents, as in a request log",
         "name a contract; `dynascope infer` drafts one from a log",
     ),
-    ("month must be in", "a date in it does not exist", "write days as in 2027-03-31"),
-    ("day is out of range", "a date in it does not exist", "write days as in 2027-03-31"),
     ("duplicate key", "a key stands twice in one mapping", "remove one of the two"),
 )
 """Words that the parser uses, what they mean, and the mend."""
+
+
+class _Constructor(RoundTripConstructor):
+    """Leaves dates, and numbers that are too long, as texts: whoever reads them says what is wrong, and where."""
+
+    def construct_yaml_timestamp(self, node: Any, values: Any = None) -> Any:  # noqa: ANN401 (ruamel's)
+        del values
+        return node.value
+
+    def construct_yaml_int(self, node: Any) -> Any:  # noqa: ANN401 (ruamel's)
+        return super().construct_yaml_int(node) if len(node.value) < _LONGEST_NUMBER else node.value
+
+
+for _tag, _construct in (
+    ("timestamp", _Constructor.construct_yaml_timestamp),
+    ("int", _Constructor.construct_yaml_int),
+):
+    _Constructor.add_constructor(f"tag:yaml.org,2002:{_tag}", _construct)
 
 
 class _Converter:

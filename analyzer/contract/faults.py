@@ -31,7 +31,9 @@ _MENDS = {
     "bool_type": "write true or false",
     "bool_parsing": "write true or false",
     "greater_than": "write a larger number",
-    "greater_than_equal": "write a number that is not negative",
+    "greater_than_equal": "write a larger number",
+    "finite_number": "write a number that something can reach",
+    "int_parsing_size": "write a smaller number",
 }
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from datetime import date
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
@@ -15,14 +16,19 @@ from analyzer.contract.quantities import (
     parse_share,
     parse_staleness,
 )
+from analyzer.knowledge.limits import ITEM_BYTES
 from analyzer.knowledge.operations import OPERATIONS
 from analyzer.requests.templates import Template
 
 __all__ = [
     "SCALAR",
+    "Amount",
     "Bytes",
     "Consistency",
+    "Count",
+    "Day",
     "Identity",
+    "ItemBytes",
     "KeyForms",
     "Multiple",
     "Names",
@@ -45,6 +51,9 @@ __all__ = [
 ]
 
 _BY_SHORT_NAME = {re.sub("Items?$", "", name).lower(): name for name in OPERATIONS}
+
+
+_DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}(?:[T ]00:00:00(?:\.0+)?(?:Z|[+]00:00)?)?")
 
 
 def operation_named(text: str) -> str | None:
@@ -74,6 +83,23 @@ def _as_text(value: object) -> object:
 def _template(text: str) -> str:
     Template.parse(text)
     return text
+
+
+def _day(value: object) -> object:
+    text = str(value).strip()
+    try:
+        found = None if isinstance(value, bool) or not _DAY.fullmatch(text) else date.fromisoformat(text[:10])
+    except ValueError:
+        found = None
+    if found is None:
+        raise ValueError(f"{text[:40]!r} is no day; write it like 2027-03-31")
+    return found.isoformat()
+
+
+def _item_size(size: int) -> int:
+    if not 1 <= size <= ITEM_BYTES:
+        raise ValueError(f"no item has {size:,} bytes; DynamoDB takes at most {ITEM_BYTES:,}")
+    return size
 
 
 def words(*words: str, **also: str) -> BeforeValidator:
@@ -142,6 +168,10 @@ TemplateText = Annotated[
 ]
 Names = Annotated[list[str], BeforeValidator(_as_list), OrAlso({"type": "string"})]
 Whole = Annotated[int, Field(ge=0)]
+Count = Annotated[int, Field(ge=1)]
+Amount = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+Day = Annotated[str, BeforeValidator(_day), WithJsonSchema({"type": "string", "format": "date"})]
+ItemBytes = Annotated[Bytes, AfterValidator(_item_size)]
 KeyForm = dict[str, TemplateText]
 KeyForms = Annotated[
     list[KeyForm], BeforeValidator(_as_maps), OrAlso({"type": "object", "additionalProperties": SCALAR})

@@ -5,15 +5,18 @@ What is loaded is turned into the frozen values of `contract.model`; nothing out
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator, model_validator
 
 from analyzer.contract.fields import (
     SCALAR,
-    Bytes,
+    Amount,
     Consistency,
+    Count,
+    Day,
     Identity,
+    ItemBytes,
     KeyForms,
     Multiple,
     Names,
@@ -99,7 +102,7 @@ class EntityForm(BaseModel):
     __pydantic_extra__: dict[str, TemplateText]
 
     name: str
-    item_bytes: Bytes | None = None
+    item_bytes: ItemBytes | None = None
 
 
 class IndexForm(_Form):
@@ -114,7 +117,7 @@ class IndexForm(_Form):
     projection: Projection | None = None
     sparse: bool | None = None
     staleness_tolerance: Staleness | None = None
-    expected_write_amplification: Annotated[float, Field(ge=0)] | None = None
+    expected_write_amplification: Amount | None = None
     backfill_impact: Text | None = None
     hot_key_risk: Text | None = None
     owner: Text | None = None
@@ -135,13 +138,19 @@ class RateForm(_Form):
     p95: Rate | None = None
     peak: Rate | None = None
 
+    @model_validator(mode="after")
+    def _is_ordered(self) -> Self:
+        if self.p95 is not None and self.peak is not None and self.peak < self.p95:
+            raise ValueError(f"its peak, {self.peak:g}/s, is below its p95, {self.p95:g}/s; correct one of the two")
+        return self
+
 
 class PerKeyForm(_Form):
     """What one key, or the hottest one, gets; rates are requests a second."""
 
     read_rate: Rate | None = None
     write_rate: Rate | None = None
-    growth_per_day: Annotated[float, Field(ge=0)] | None = None
+    growth_per_day: Amount | None = None
     top_share: Share | None = None
 
 
@@ -163,7 +172,7 @@ class AllowForm(_Form):
     """A finding that is accepted, why, and until when."""
 
     detector: str
-    until: Text
+    until: Day
     reason: str
 
 
@@ -179,15 +188,15 @@ class PatternForm(_Form):
     index: str | None = None
     key: KeyForms = []
     order: Order | None = None
-    page_size: Whole | None = None
+    page_size: Count | None = None
     returns_all: bool | None = None
     consistency: Consistency | None = None
     freshness: Staleness | None = None
     filter: Annotated[
         FilterForm | None, BeforeValidator(read_filter), OrAlso({"type": ["string", "boolean", "array"]})
     ] = None
-    items_per_key: Annotated[float, Field(ge=0)] | None = None
-    item_bytes: Bytes | None = None
+    items_per_key: Amount | None = None
+    item_bytes: ItemBytes | None = None
     rate: Annotated[RateForm | None, BeforeValidator(read_rate), OrAlso(SCALAR)] = None
     frequency: Annotated[Literal["high", "medium", "low"] | None, words("high", "medium", "low")] = None
     per_key: PerKeyForm | None = None
@@ -203,9 +212,9 @@ class PatternForm(_Form):
     failure_mode: Text | None = None
     allow: list[AllowForm] = []
     purpose: Text | None = None
-    ends: Text | None = None
+    ends: Day | None = None
     schedule: Text | None = None
-    max_units_per_second: Annotated[float, Field(gt=0)] | None = None
+    max_units_per_second: Annotated[Amount, Field(gt=0)] | None = None
 
     @field_validator("id")
     @classmethod

@@ -6,13 +6,17 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from analyzer.contract.faults import did_you_mean
 from analyzer.contract.rules import RULES
 from analyzer.contract.scope import Limits, Objection, Scope
+from analyzer.errors import Fault
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from analyzer.contract.model import Contract
 
-__all__ = ["Remark", "lint", "rule_name"]
+__all__ = ["Remark", "lint", "rule_name", "unknown_detectors"]
 
 
 class Remark(Objection, frozen=True):
@@ -38,6 +42,23 @@ def lint(contract: Contract, limits: Limits | None = None) -> tuple[Remark, ...]
                 for objection in rule(scope)
             ]
     return tuple(sorted(remarks, key=lambda r: (r.file, r.line or 0, r.severity, r.rule, r.field)))
+
+
+def unknown_detectors(contract: Contract, names: Sequence[str]) -> tuple[Fault, ...]:
+    """Return the allowances of detectors that do not exist: they would accept nothing."""
+    return tuple(
+        Fault(
+            pattern.file,
+            pattern.line,
+            f"tables.{table.name}.patterns.{pattern.id}.allow",
+            f"{allowance.detector!r} is no detector",
+            did_you_mean(allowance.detector, names),
+        )
+        for table in contract.tables
+        for pattern in table.patterns
+        for allowance in pattern.allow
+        if allowance.detector not in names
+    )
 
 
 def rule_name(rule: object) -> str:

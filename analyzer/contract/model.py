@@ -91,6 +91,11 @@ class Rate(Struct, frozen=True):
     p95: float | None = None
     peak: float | None = None
 
+    @property
+    def most(self) -> float | None:
+        """The higher of the two, as far as they are declared."""
+        return max((rate for rate in (self.p95, self.peak) if rate is not None), default=None)
+
 
 class PerKey(Struct, frozen=True):
     """What one key gets; `top_share` is the hottest key's share of the pattern."""

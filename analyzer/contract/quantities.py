@@ -8,6 +8,9 @@ __all__ = ["parse_bytes", "parse_multiple", "parse_rate", "parse_seconds", "pars
 
 _NUMBER = re.compile(r"\s*([0-9]+(?:[._][0-9]+)*|\.[0-9]+)\s*([^\s0-9][^0-9]*?)?\s*")
 
+_MOST = 1e15
+"""No duration, size or rate comes near; what is above is a slip, or infinite."""
+
 _SECONDS = {"ms": 0.001, "s": 1, "sec": 1, "m": 60, "min": 60, "h": 3600, "d": 86400, "w": 604800}
 _BYTES = {"": 1, "b": 1, "kb": 1024, "k": 1024, "kib": 1024, "mb": 1024**2, "mib": 1024**2}
 _A_SECOND = {"": 1, "/s": 1, "/sec": 1, "/second": 1, "rps": 1, "tps": 1, "qps": 1, "/m": 1 / 60, "/min": 1 / 60}
@@ -68,8 +71,9 @@ def _split(value: object) -> tuple[float, str]:
     if isinstance(value, bool):
         return (float("nan"), "?")
     if isinstance(value, int | float):
-        return (float(value), "" if value >= 0 else "?")
+        return (float(value), "") if 0 <= value < _MOST else (float("nan"), "?")
     match = _NUMBER.fullmatch(str(value).replace(",", ""))
     if match is None or match[1].count(".") > 1:
         return (float("nan"), "?")
-    return (float(match[1].replace("_", "")), (match[2] or "").replace(" ", "").lower())
+    number = float(match[1].replace("_", ""))
+    return (number, (match[2] or "").replace(" ", "").lower()) if number < _MOST else (float("nan"), "?")

@@ -19,11 +19,15 @@ WARN = "warn"
 
 
 class Limits(Struct, frozen=True):
-    """What the account allows, and how strict to be; AWS raises the number of GSIs on request."""
+    """What the account allows, and how strict to be; AWS raises the number of GSIs on request.
+
+    `today`, as in 2026-11-30, tells which days are over; without it none is.
+    """
 
     gsis: int = GSIS_A_TABLE
     lsis: int = LSIS_A_TABLE
     strict: bool = False
+    today: str | None = None
 
 
 class Scope(Struct, frozen=True):

@@ -79,3 +79,14 @@ def test_a_moved_key_keeps_its_line() -> None:
     node.take("a", node, "b")
     assert (node, node.line_of("b")) == ({"b": 1}, 7)
     assert ListNode([node, 3]).lines == [1, None]
+
+
+def test_a_number_that_is_too_long_and_a_day_that_does_not_exist_stay_as_text() -> None:
+    digits = "9" * 5000
+    expected = {"a": digits, "b": "2027-13-45"}
+    assert parse_document(f"a: {digits}\nb: 2027-13-45\n", "f", is_json=False) == expected
+    assert parse_document(f'{{"a": {digits}, "b": "2027-13-45"}}', "f", is_json=True) == expected
+
+
+def test_the_end_of_a_long_comment_is_not_looked_at() -> None:
+    assert parse_document("# " + "x" * 500_000 + "\na: 1\n  # " + "x" * 500_000 + "\n", "f", is_json=False) == {"a": 1}

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from analyzer.contract.lint import Remark, lint, rule_name
+from analyzer.contract.lint import Remark, lint, rule_name, unknown_detectors
 from analyzer.contract.load import contract_from, read_text
 from analyzer.contract.rules import RULES
 from analyzer.contract.scope import Limits
@@ -325,3 +325,40 @@ def test_a_key_that_a_comment_swallowed_is_told() -> None:
     assert [r.mend for r in remarks if r.rule == "no-partition-key"] == [
         "write it; one that begins with # needs quotes, or YAML takes it for a comment"
     ]
+
+
+def test_a_day_that_is_over_is_told_where_there_is_a_clock(rules: Callable[..., dict[str, str]]) -> None:
+    allow = [{"detector": "hot-key", "until": "2026-03-31", "reason": "x"}]
+    pattern = LIST | {"ends": "2026-11-29", "allow": allow}
+    assert rules(pattern) == {}
+    assert rules(pattern, limits=Limits(today="2026-11-30")) == {"day-is-over": "warn"}
+    assert rules(pattern, limits=Limits(today="2026-03-31")) == {}
+
+
+@pytest.mark.parametrize(
+    "blank", [{"callers": [" "]}, {"callers": ["-"]}, {"purpose": ""}, {"schedule": " "}, {"schedule": "TBD"}]
+)
+def test_blank_values_declare_nothing_of_a_scan(rules: Callable[..., dict[str, str]], blank: object) -> None:
+    assert rules(DECLARED_SCAN)["scan-pattern"] == "warn"
+    assert rules(DECLARED_SCAN | blank)["scan-pattern"] == "fail"
+
+
+def test_a_scan_whose_last_day_is_over_is_declared_no_more(rules: Callable[..., dict[str, str]]) -> None:
+    scan = {name: value for name, value in DECLARED_SCAN.items() if name != "schedule"} | {"ends": "2026-11-29"}
+    assert rules(scan)["scan-pattern"] == "warn"
+    assert rules(scan, limits=Limits(today="2026-11-30"))["scan-pattern"] == "fail"
+
+
+def test_a_transaction_of_too_many_items_fails_whatever_it_is_called(rules: Callable[..., dict[str, str]]) -> None:
+    assert rules(GET | {"operation": "PutItem", "transaction": {"items": 101}})["batch-too-large"] == "fail"
+    assert rules(GET | {"operation": "PutItem", "transaction": {"items": 100}}) == {}
+
+
+def test_a_schedule_that_no_scheduler_takes_is_told(rules: Callable[..., dict[str, str]]) -> None:
+    assert rules(LIST | {"schedule": "61 2 * * *"}) == {"malformed-schedule": "warn"}
+
+
+def test_an_allowance_of_a_detector_that_does_not_exist_is_a_fault() -> None:
+    text = "- {id: a, op: get, pk: x, allow: [{detector: hotkey, until: 2027-01-01, reason: x}]}"
+    (fault,) = unknown_detectors(read_text(text, "c.yaml").contract, ["hot-key"])
+    assert str(fault) == "c.yaml:1: tables.*.patterns.a.allow: 'hotkey' is no detector; did you mean hot-key?"

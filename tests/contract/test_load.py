@@ -131,7 +131,9 @@ def test_all_faults_are_told_at_once_with_line_and_mend(faults: Callable[..., li
     told = faults(text)
     assert told[0] == "c.yaml:9: tables.cases.onwer: 'onwer' is no field here; did you mean owner?"
     assert told[1] == f"c.yaml:39: {place}.list-active-cases.ordr: 'ordr' is no field here; did you mean order?"
-    assert told[2].startswith(f"c.yaml:43: {place}.list-active-cases.freshness: 'soon' is no duration; write it like 5s, ")
+    assert told[2].startswith(
+        f"c.yaml:43: {place}.list-active-cases.freshness: 'soon' is no duration; write it like 5s, "
+    )
     assert told[3].startswith(f"c.yaml:59: {place}.nightly-archive.operation: 'Skan' is no DynamoDB operation; one of ")
     assert len(told) == 4
 
@@ -176,7 +178,7 @@ PATTERN = (
         ("id: a, operation: Query, allow: {x: 1}", "write a list here"),
         ("id: a, operation: Query, order: newest", "'newest' is not known here; write ascending or descending"),
         ("id: a, operation: Query, page_size: many", "write a whole number"),
-        ("id: a, operation: Query, page_size: -1", "write a number that is not negative"),
+        ("id: a, operation: Query, page_size: -1", "write a larger number"),
         ("id: a, operation: Query, returns_all: perhaps", "write true or false"),
         ("id: a, operation: Query, consistency: 3", "3 is not known here"),
         ("id: a, operation: Query, rate: {p95: often}", "'often' is no rate"),
@@ -331,3 +333,41 @@ def test_faults_of_one_element_never_touch_its_neighbour(read: Callable[..., Rea
     reading = read(PATTERN % "rate: often}, {id: b, operation: get, rate: 5}, {operation: 1, id: other")
     assert [(p.id, p.rate.p95) for p in reading.contract.tables[0].patterns] == [("b", 5)]
     assert len(reading.faults) == 5
+
+
+@pytest.mark.parametrize(
+    ("field", "expected"),
+    [
+        ("ends: 2027-13-45", "'2027-13-45' is no day; write it like 2027-03-31"),
+        ("ends: true", "'True' is no day"),
+        ("allow: [{detector: hot-key, until: '31.03.2020', reason: x}]", "'31.03.2020' is no day"),
+        ("allow: [{detector: hot-key, until: 2027, reason: x}]", "'2027' is no day"),
+        ("page_size: 0", "greater than or equal to 1"),
+        ("page_size: " + "9" * 5000, "write a "),
+        ("item_bytes: 500 KB", "no item has 512,000 bytes; DynamoDB takes at most 409,600"),
+        ("item_bytes: 0", "no item has 0 bytes"),
+        ("rate: {p95: 5000, peak: 1}", "its peak, 1/s, is below its p95, 5000/s; correct one of the two"),
+        ("rate: {p95: .inf}", "is no rate"),
+        ("rate: 1" + "0" * 400, "is no rate"),
+        ("items_per_key: .inf", "write a number that something can reach"),
+        ("max_units_per_second: 1.0e+400", "write a number that something can reach"),
+        ("freshness: .nan", "is no duration"),
+    ],
+)
+def test_a_value_that_cannot_be_is_a_fault_with_its_line(
+    faults: Callable[..., list[str]], field: str, expected: str
+) -> None:
+    told = faults(f"- id: a\n  operation: Query\n  pk: X#<id>\n  {field}\n- {{id: b, operation: Skan}}\n")
+    assert len(told) == 2
+    assert told[0].startswith("c.yaml:4: ")
+    assert expected in told[0]
+
+
+def test_a_day_may_be_a_date_a_text_or_midnight(read: Callable[..., Reading]) -> None:
+    rows = "".join(
+        f"- {{id: p{n}, operation: Scan, ends: {day}}}\n"
+        for n, day in enumerate(["2027-03-31", "'2027-03-31'", "2027-03-31T00:00:00Z"])
+    )
+    reading = read(rows)
+    assert reading.faults == ()
+    assert {pattern.ends for pattern in reading.contract.tables[0].patterns} == {"2027-03-31"}

@@ -9,6 +9,8 @@ RULES = (
     patterns.no_key_target,
     patterns.filter_in_pattern,
     patterns.batch_too_large,
+    patterns.malformed_schedule,
+    patterns.day_is_over,
     patterns.strong_on_gsi,
     patterns.item_operation_on_index,
     patterns.title_without_numbers,

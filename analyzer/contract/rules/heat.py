@@ -89,7 +89,7 @@ def _load(table: TableDeclaration, pattern: PatternDeclaration) -> _Load | None:
     if pattern.scans or not pattern.keys:
         return None
     cost = units_a_request(table, pattern)
-    per_key, peak = pattern.per_key, pattern.rate.peak or pattern.rate.p95
+    per_key, peak = pattern.per_key, pattern.rate.most
     share = per_key.top_share if per_key.top_share is not None else _constant_share(table, pattern)
     direct = per_key.write_rate if pattern.writes else per_key.read_rate
     loads = []
@@ -117,8 +117,8 @@ def constant_index_key(scope: Scope) -> Iterator[Objection]:
             if (templates := [k.template for k in entity.key if k.attribute in index.partition_key])
             and not any(template.slots for template in templates)
         }
-        writers = [p for p in table.patterns if p.writes and p.entity in constant and (p.rate.peak or p.rate.p95)]
-        total = sum((p.rate.peak or p.rate.p95 or 0.0) for p in writers)
+        writers = [p for p in table.patterns if p.writes and p.entity in constant and p.rate.most]
+        total = sum((p.rate.most or 0.0) for p in writers)
         if total >= WRITE_UNITS_A_PARTITION * _WARM:
             severity = FAIL if total >= WRITE_UNITS_A_PARTITION else WARN
             names = ", ".join(p.id for p in writers)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from analyzer.contract.nothing import is_nothing
+from analyzer.contract.schedule import is_malformed
 from analyzer.contract.scope import FAIL, WARN, Objection, Scope, of_pattern
 from analyzer.knowledge.limits import BATCH_GET_KEYS, BATCH_WRITE_ITEMS, TRANSACTION_ITEMS
 
@@ -14,8 +16,10 @@ if TYPE_CHECKING:
 
 __all__ = [
     "batch_too_large",
+    "day_is_over",
     "filter_in_pattern",
     "item_operation_on_index",
+    "malformed_schedule",
     "no_key_target",
     "scan_pattern",
     "strong_on_gsi",
@@ -36,7 +40,7 @@ _OF_INDEXES = frozenset({"Query", "Scan", "ExecuteStatement", "BatchExecuteState
 def scan_pattern(scope: Scope) -> Iterator[Objection]:
     """Refuse Scans that are not declared operational: each reads the whole table, and costs more with every item."""
     for pattern in (p for p in scope.table.patterns if p.scans):
-        missing = [what for what, is_told in _operational(pattern) if not is_told]
+        missing = [what for what, is_told in _operational(pattern, scope.limits.today) if not is_told]
         if scope.limits.strict:
             yield of_pattern(
                 FAIL,
@@ -52,11 +56,13 @@ def scan_pattern(scope: Scope) -> Iterator[Objection]:
             yield of_pattern(WARN, pattern, told, "an export to S3 reads the table without spending its capacity")
 
 
-def _operational(pattern: PatternDeclaration) -> tuple[tuple[str, bool], ...]:
+def _operational(pattern: PatternDeclaration, today: str | None) -> tuple[tuple[str, bool], ...]:
+    is_over = pattern.ends is not None and today is not None and pattern.ends < today
+    when = f"when (it ended on {pattern.ends})" if is_over else "when (schedule or ends)"
     return (
-        ("who (callers)", bool(pattern.callers)),
-        ("why (purpose)", pattern.purpose is not None),
-        ("when (schedule or ends)", pattern.schedule is not None or pattern.ends is not None),
+        ("who (callers)", any(not is_nothing(caller) for caller in pattern.callers)),
+        ("why (purpose)", not is_nothing(pattern.purpose)),
+        (when, not is_over and (pattern.ends is not None or not is_nothing(pattern.schedule))),
         ("how fast (max_units_per_second)", pattern.max_units_per_second is not None),
     )
 
@@ -90,6 +96,32 @@ def batch_too_large(scope: Scope) -> Iterator[Objection]:
             if size > most:
                 mend = f"split it into calls of at most {most}"
                 yield of_pattern(FAIL, pattern, f"{size} items in one {operation}, which takes {most}", mend)
+        items = pattern.transaction_items or 0
+        if items > TRANSACTION_ITEMS and not _MOST_ITEMS.keys() & set(pattern.operations):
+            mend = f"split it into transactions of at most {TRANSACTION_ITEMS}"
+            yield of_pattern(FAIL, pattern, f"{items} items in one transaction, which takes {TRANSACTION_ITEMS}", mend)
+
+
+def malformed_schedule(scope: Scope) -> Iterator[Objection]:
+    """Find cron and rate expressions that no scheduler takes."""
+    for pattern in scope.table.patterns:
+        if pattern.schedule is not None and is_malformed(pattern.schedule):
+            mend = 'write five fields, "0 2 * * *", or rate(1 day), or a word such as nightly'
+            yield of_pattern(WARN, pattern, f"its schedule {pattern.schedule[:80]!r} is no cron expression", mend)
+
+
+def day_is_over(scope: Scope) -> Iterator[Objection]:
+    """Find allowances and one-off patterns whose last day has passed; it takes a date to judge by."""
+    today = scope.limits.today
+    if today is None:
+        return
+    for pattern in scope.table.patterns:
+        if pattern.ends is not None and pattern.ends < today:
+            yield of_pattern(WARN, pattern, f"it ended on {pattern.ends}", "remove it, or correct `ends`")
+        for allowance in pattern.allow:
+            if allowance.until < today:
+                message = f"{allowance.detector} was allowed until {allowance.until}, and is told again since"
+                yield of_pattern(WARN, pattern, message, "remove the allowance, or set another day")
 
 
 def strong_on_gsi(scope: Scope) -> Iterator[Objection]:
