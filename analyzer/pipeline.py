@@ -188,7 +188,7 @@ class Walk:
         window = live_window(self._first, end, self._window_ms)
         observed = self._observe(digest, window)
         judged = _judge(observed, self._attribute, self._detectors, self._history, self._secret)
-        seen = (msgspec.structs.replace(f, first_seen=window.start, last_seen=window.end) for f in judged.findings)
+        seen = (msgspec.structs.replace(f, first_seen=end - SLICE_MS, last_seen=end) for f in judged.findings)
         self._findings = unite(self._findings, tuple(seen))
         self._note_skipped(judged)
         self._judged = end

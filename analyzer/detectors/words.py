@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from analyzer.model.estimate import Estimate
 
-__all__ = ["between", "number", "percent", "who"]
+__all__ = ["between", "counted", "number", "percent", "who"]
 
 _HUNDRED = 100
 _TENTH = 0.1
@@ -40,3 +40,8 @@ def between(estimate: Estimate) -> str:
 def who(caller: str | None) -> str:
     """Name a caller in a sentence."""
     return "an unknown caller" if caller is None else caller
+
+
+def counted(estimate: Estimate, one: str) -> str:
+    """Write how many of a thing there are; `one` is its name in the singular."""
+    return f"{between(estimate)} {one if estimate.high == 1 else one + 's'}"

@@ -49,7 +49,8 @@ def verdict_of(
         return Verdict(VerdictState.CANNOT_TELL, f"cannot tell: {blind.detail}", Confidence.CERTAIN)
     requests = sum(line.requests for line in lines)
     if not requests:
-        return Verdict(VerdictState.CANNOT_TELL, "cannot tell: no request was seen", Confidence.CERTAIN)
+        why = f"no request was seen; {gaps[0].detail}" if gaps else "no request was seen"
+        return Verdict(VerdictState.CANNOT_TELL, f"cannot tell: {why}", Confidence.CERTAIN)
     return Verdict(VerdictState.CLEAN, _clean(findings, lines, requests, skipped), Confidence.CERTAIN)
 
 

@@ -88,10 +88,10 @@ def _finding(finding: Finding) -> Iterator[str]:
     if finding.self_heals is not None:
         yield f"- **heals**: {_safe(f'{finding.self_heals.answer}: {finding.self_heals.reason}')}"
     if finding.cost_per_month_usd is not None:
-        yield f"- **costs**: about ${count(round(finding.cost_per_month_usd, 2))} a month"
+        yield f"- **costs**: about ${count(round(finding.cost_per_month_usd, 2))} a month if this rate goes on"
     yield from _advice(finding)
     if finding.runbook is not None:
-        yield f"- **page**: <{finding.runbook}>"
+        yield f"- **page**: `dynascope explain {finding.detector}`"
 
 
 def _change(finding: Finding) -> str:

@@ -126,10 +126,12 @@ def _finding(finding: Finding, ink: _Ink) -> Iterator[str]:
     if finding.self_heals is not None:
         yield from _paragraph("heals", plain(f"{finding.self_heals.answer}: {finding.self_heals.reason}"))
     if finding.cost_per_month_usd is not None:
-        yield from _paragraph("costs", f"about ${count(round(finding.cost_per_month_usd, 2))} a month")
+        yield from _paragraph(
+            "costs", f"about ${count(round(finding.cost_per_month_usd, 2))} a month if this rate goes on"
+        )
     yield from _advice(finding.advice)
     if finding.runbook is not None:
-        yield from _unbroken("page", finding.runbook)
+        yield from _unbroken("page", f"dynascope explain {finding.detector}")
 
 
 def _title(finding: Finding, ink: _Ink) -> str:

@@ -83,10 +83,10 @@ def share(part: float | None) -> str:
 
 
 def milliseconds(number: float | None) -> str:
-    """Write a latency; `?` for unknown."""
+    """Write the upper bound of a latency; `?` for unknown."""
     if number is None:
         return "?"
-    return f"{count(number)} ms" if number < 10_000 else f"{count(number / 1000)} s"  # noqa: PLR2004 -- ten seconds
+    return f"≤ {count(number)} ms" if number < 10_000 else f"≤ {count(number / 1000)} s"  # noqa: PLR2004 -- ten seconds
 
 
 def clock(instant: Instant) -> str:

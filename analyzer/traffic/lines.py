@@ -27,12 +27,13 @@ _MOST_KEYS = 100
 
 
 def pattern_lines(traffic: Iterable[Traffic]) -> tuple[PatternLine, ...]:
-    """Return one line a declared pattern or undeclared shape of each target, the dearest first; sums are kept."""
+    """Return one line a declared pattern or undeclared shape of each target, the dearest first; sums are kept.
+
+    What a write costs an index is a line of that index, without requests: the request is counted at its table.
+    """
     grouped: dict[tuple[Target, str, str], list[PatternTraffic]] = {}
     for one in traffic:
         for row in one.rows:
-            if row.secondary:
-                continue
             subject = row.attribution.pattern or row.shape.fingerprint
             grouped.setdefault((one.target, row.attribution.kind.value, subject), []).append(row)
     lines = [_line(target, rows) for (target, _, _), rows in grouped.items()]
@@ -43,7 +44,7 @@ def pattern_lines(traffic: Iterable[Traffic]) -> tuple[PatternLine, ...]:
 def _line(target: Target, rows: list[PatternTraffic]) -> PatternLine:
     first = max(rows, key=lambda row: row.requests.value)
     requests = add(row.requests for row in rows)
-    known = any(row.units_known for row in rows)
+    known = any(row.units_known or row.secondary for row in rows)
     return PatternLine(
         kind=PatternKind(first.attribution.kind.value),
         pattern=first.attribution.pattern,

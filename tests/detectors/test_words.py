@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from analyzer.detectors.advice import ACTIONS, advise, aws
-from analyzer.detectors.words import between, number, percent, who
+from analyzer.detectors.words import between, counted, number, percent, who
 from analyzer.model.estimate import Estimate
 from analyzer.model.target import Target
 from tests.support.evidence import CASES
@@ -27,6 +27,10 @@ def test_a_share_is_written_as_a_percentage(share: float, text: str) -> None:
 def test_a_counted_number_has_no_bounds_and_an_estimated_one_has() -> None:
     assert between(Estimate.exact(5)) == "5"
     assert between(Estimate(5, 4, 7)) == "5 [4–7]"
+
+
+def test_things_are_counted_in_singular_and_plural() -> None:
+    assert [counted(Estimate.exact(n), "call") for n in (0, 1, 2)] == ["0 calls", "1 call", "2 calls"]
 
 
 def test_a_caller_nobody_knows_is_named_so() -> None:

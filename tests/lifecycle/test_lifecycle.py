@@ -260,7 +260,9 @@ def test_what_nobody_switched_on_hides_nothing_that_was_asked_for(reason: GapRea
 
 
 def test_without_a_request_nothing_can_be_told() -> None:
-    assert verdict_of((), (), (), ()).state is VerdictState.CANNOT_TELL
+    assert verdict_of((), (), (), ()).text == "cannot tell: no request was seen"
+    gap = Gap(SourceName.REQUEST_LOG, GapReason.NOT_ENABLED, "requests.jsonl is not there")
+    assert verdict_of((), (gap,), (), ()).text == "cannot tell: no request was seen; requests.jsonl is not there"
 
 
 def test_clean_says_what_was_not_judged() -> None:

@@ -57,7 +57,7 @@ def test_shares_are_percentages(part: float | None, words: str) -> None:
     assert share(part) == words
 
 
-@pytest.mark.parametrize(("number", "words"), [(None, "?"), (4.2, "4.2 ms"), (12_500, "12.5 s")])
+@pytest.mark.parametrize(("number", "words"), [(None, "?"), (4.2, "≤ 4.2 ms"), (12_500, "≤ 12.5 s")])
 def test_latencies_carry_their_unit(number: float | None, words: str) -> None:
     assert milliseconds(number) == words
 

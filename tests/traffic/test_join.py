@@ -309,7 +309,6 @@ def test_callers_of_one_pattern_are_one_line_and_shapes_of_no_pattern_stand_apar
             row(requests=3, read_units=6, failed=1, throttled=2),
             row(caller=None, requests=2),
             row(scan, UNDECLARED, requests=1, read_units=50, wasted_units=4),
-            row(PUT, secondary=True),
         )
     )
     lines = pattern_lines([one])
@@ -319,6 +318,13 @@ def test_callers_of_one_pattern_are_one_line_and_shapes_of_no_pattern_stand_apar
     ]
     assert (lines[1].callers, lines[1].errors, lines[1].throttled) == ((None, "api"), 1, 2)
     assert (lines[0].fingerprint, lines[0].waste_units, lines[0].p99_ms) == ("scan", 4, None)
+
+
+def test_what_a_write_costs_an_index_is_a_line_without_requests() -> None:
+    (line,) = pattern_lines(
+        [traffic(GSI2, rows=(row(PUT, requests=0, write_units=8, secondary=True, units_known=0.0),))]
+    )
+    assert (line.index, line.operation, line.requests, line.units) == ("GSI2", "PutItem", 0, 8)
 
 
 def test_p99_is_the_bound_of_its_bucket_and_unknown_above_the_last() -> None:

@@ -9,7 +9,7 @@ from msgspec import Struct
 from analyzer.detectors.advice import advise
 from analyzer.detectors.thresholds import Share, Whole
 from analyzer.detectors.verdict import finding
-from analyzer.detectors.words import between, percent, who
+from analyzer.detectors.words import counted, percent, who
 from analyzer.model.finding import Advice, Finding, Severity
 from analyzer.model.shape import AttributionKind
 from analyzer.model.sight import Sight, Skipped
@@ -66,7 +66,7 @@ class UndeclaredPattern(Struct, frozen=True):
             self.name,
             traffic,
             Severity.MEDIUM if share >= self.units_share else Severity.LOW,
-            f"{between(calls)} requests of {who(caller)} match no declared pattern of {traffic.target}"
+            f"{counted(calls, 'request')} of {who(caller)} match no declared pattern of {traffic.target}"
             f" ({percent(share)} of its units): {shape.text()}",
             subject=shape.fingerprint,
             fingerprint=shape.fingerprint,

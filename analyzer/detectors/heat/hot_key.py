@@ -70,7 +70,7 @@ class HotKey(Struct, frozen=True):
             keys = [key for key in traffic.keys if key.direction is direction]
             judged = [one for key in keys if (one := self._judge(key, traffic)) is not None]
             for one in judged:
-                if not any(self._carries(finer, one.key) for finer in keys):
+                if not any(self._carries(finer, one.key) for finer in keys) and not self._is_told(one, judged):
                     yield self._finding(one, traffic)
         if not self._is_enough(traffic):
             target = traffic.target
@@ -83,6 +83,16 @@ class HotKey(Struct, frozen=True):
             return False
         is_refused = 0 < self.carries_share * key.tries <= finer.tries
         return is_refused or finer.units.value >= self.carries_share * key.units.value
+
+    def _is_told(self, one: _Judged, judged: list[_Judged]) -> bool:
+        """Whether a key is a lesser part of one that is judged no better: its collection's heat is not its own."""
+        return any(
+            one.severity.rank <= other.severity.rank
+            and other.key.level < one.key.level
+            and _is_part_of(one.key.name, other.key.name)
+            and not self._carries(one.key, other.key)
+            for other in judged
+        )
 
     def _is_enough(self, traffic: Traffic) -> bool:
         return sum(row.observed for row in traffic.rows) >= self.least_observed
@@ -122,7 +132,7 @@ class HotKey(Struct, frozen=True):
             return None
         if key.tries_share >= self.tries_share:
             return "DynamoDB refused its requests for the key range" if "key-range" in causes else _CONCENTRATED
-        if key.tries_share >= self.concentration * key.share.value:
+        if key.heat.low >= self.warm and key.tries_share >= self.concentration * key.share.value:
             return "it is refused more often than it is served"
         return None
 

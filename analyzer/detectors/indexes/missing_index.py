@@ -9,7 +9,7 @@ from msgspec import Struct
 from analyzer.detectors.advice import advise, aws
 from analyzer.detectors.thresholds import Whole
 from analyzer.detectors.verdict import finding
-from analyzer.detectors.words import between, who
+from analyzer.detectors.words import counted, who
 from analyzer.model.finding import Finding, Risk, Severity
 from analyzer.model.sight import Sight, Skipped
 from analyzer.traffic.measure import add, evidence_of
@@ -51,7 +51,7 @@ class MissingIndex(Struct, frozen=True):
             self.name,
             traffic,
             Severity.CRITICAL,
-            f"{between(calls)} calls of {who(row.caller)} asked {target.table} for index {target.index}, which it has"
+            f"{counted(calls, 'call')} of {who(row.caller)} asked {target.table} for index {target.index}, which it has"
             " not: every one was refused",
             subject="",
             pattern=row.attribution.pattern,
@@ -61,7 +61,7 @@ class MissingIndex(Struct, frozen=True):
             advice=(
                 advise(
                     "check-client",
-                    f"Roll the caller back, or correct the index name; {target.table}'s indexes are listed by",
+                    f"Roll the caller back, or correct the index name: the command lists those of {target.table}",
                     effect="calls succeed again",
                     command=aws(target, f"dynamodb describe-table --table-name {target.table}"),
                     takes="minutes",

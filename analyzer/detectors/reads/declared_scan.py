@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 from msgspec import Struct
 
 from analyzer.detectors.verdict import finding
-from analyzer.detectors.words import between, who
+from analyzer.detectors.words import between, counted, who
 from analyzer.model.finding import Direction, Finding, Severity
 from analyzer.model.shape import AttributionKind
 from analyzer.model.sight import Sight, Skipped
@@ -49,7 +49,7 @@ def _finding(detector: str, pattern: str, rows: list[PatternTraffic], traffic: T
         detector,
         traffic,
         Severity.LOW,
-        f"the declared Scan {pattern} of {traffic.target} ran: {between(calls)} calls of {who(caller)}, {cost}",
+        f"the declared Scan {pattern} of {traffic.target} ran: {counted(calls, 'call')} of {who(caller)}, {cost}",
         subject=pattern,
         pattern=pattern,
         fingerprint=rows[0].shape.fingerprint,

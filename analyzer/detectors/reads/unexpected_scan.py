@@ -12,7 +12,7 @@ from msgspec import Struct
 from analyzer.detectors.advice import advise
 from analyzer.detectors.thresholds import Positive, Share
 from analyzer.detectors.verdict import finding
-from analyzer.detectors.words import between, number, percent, who
+from analyzer.detectors.words import between, counted, number, percent, who
 from analyzer.knowledge.prices import read_cost
 from analyzer.model.finding import Advice, Confidence, Direction, Finding, Risk, Severity
 from analyzer.model.shape import AttributionKind
@@ -83,7 +83,7 @@ class UnexpectedScan(Struct, frozen=True):
                 **evidence_where(known, read_units=units),
                 "share_of_read_units": None if share is None else round(share, 4),
                 **evidence_where(any(row.counts_known for row in rows), items_scanned=scanned, items_returned=returned),
-                "filter_attributes": ", ".join(shape.filter_attributes) or None,
+                "filter_attributes": ", ".join(shape.filter_attributes) or "none",
                 "operation": shape.operation,
                 "price": cost.basis if known else None,
             },
@@ -122,7 +122,7 @@ class UnexpectedScan(Struct, frozen=True):
 
 def _summary(traffic: Traffic, caller: str | None, calls: Estimate, units: Estimate | None, share: float | None) -> str:
     cost = "units unknown" if units is None or share is None else f"{between(units)} read units ({percent(share)})"
-    return f"{who(caller)} scans {traffic.target}: {between(calls)} calls, {cost}, and no pattern declares it"
+    return f"{who(caller)} scans {traffic.target}: {counted(calls, 'call')}, {cost}, and no pattern declares it"
 
 
 def _advice(rows: list[PatternTraffic], traffic: Traffic, caller: str | None) -> Iterator[Advice]:

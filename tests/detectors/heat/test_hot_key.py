@@ -268,3 +268,21 @@ def test_a_key_that_begins_like_another_is_another() -> None:
     item = key((2700.0,) * 6, level=ITEM, values=("A:B", "X"), tries=100, tries_share=0.5)
     keys = [f.key for f in found(traffic(keys=(one, other, item), throttles=(limit(),)))]
     assert keys == [{"PK": "A"}, {"PK": "A:B", "SK": "X"}]
+
+
+def test_a_cool_key_that_is_refused_more_often_than_served_stands_in_anothers_range() -> None:
+    one = key((10.0,) * 3, tries=20, tries_share=0.2, share=exactly(0.01))
+    assert found(traffic(keys=(one,), throttles=(limit("key-range"),))) == []
+
+
+def test_a_lesser_item_of_a_hot_collection_is_not_told_beside_it() -> None:
+    whole = key((2700.0,) * 6, tries=100, tries_share=1.0, distinct_sorts=40)
+    item = key((300.0,) * 6, level=ITEM, values=("CASE#7", "A"), tries=30, tries_share=0.3)
+    assert only(traffic(keys=(whole, item), throttles=(limit(),))).key == {"PK": "CASE#7"}
+
+
+def test_an_item_that_is_worse_than_its_collection_is_told_beside_it() -> None:
+    whole = key((30.0,) * 30, share=exactly(0.4), distinct_sorts=40)
+    item = key((10.0,) * 30, level=ITEM, values=("CASE#7", "A"), seconds_over=3)
+    levels = [one.severity for one in found(traffic(keys=(whole, item)))]
+    assert levels == [Severity.LOW, Severity.MEDIUM]
