@@ -133,6 +133,11 @@ def _gaps(digest: Digest, logs: Sequence[LogFile], *, was_stopped: bool) -> Iter
 
 def _unread(digest: Digest) -> Iterator[Gap]:
     """Say what is missing by the lines' own counters."""
+    salts = len(digest.salts())
+    if salts > 1:
+        detail = f"keys were made tokens with {salts} salts, and those of one never meet those of another"
+        hint = "give every sampler the same salt"
+        yield Gap(SourceName.REQUEST_LOG, GapReason.INCONSISTENT, detail, hint)
     read = digest.read
     if read.bad:
         yield shortfall("bad", read.bad, "; ".join(read.samples))

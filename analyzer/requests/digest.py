@@ -127,6 +127,7 @@ class Digest:
         self._forgotten: Instant = 0
         self._newest = 0
         self._squeezed = 0
+        self._salts: set[str] = set()
 
     @property
     def read(self) -> ReadCounters:
@@ -281,6 +282,11 @@ class Digest:
         self._flush()
         return {fingerprint: len(hours) for fingerprint, hours in self._hours.items()}
 
+    def salts(self) -> frozenset[str]:
+        """Return the names of the salts that tokens were made with; keys of different ones are never merged."""
+        self._flush()
+        return frozenset(self._salts | self._columns.router.salts)
+
     def sequences(self) -> SequenceCounts:
         """Return how sequences of calls went on so far."""
         self._flush()
@@ -352,6 +358,7 @@ class Digest:
         for fingerprint, hours in other._hours.items():
             self._add_hours(fingerprint, hours)
         self._squeezed += other.read.squeezed
+        self._salts |= other.salts()
         self._read.add(other.read)
 
     def snapshot(self) -> bytes:
@@ -363,6 +370,7 @@ class Digest:
                 cells=self._cells.cells,
                 read=self.read,
                 forgotten=self._forgotten,
+                salts=sorted(self.salts()),
                 hours={fingerprint: sorted(hours) for fingerprint, hours in self._hours.items()},
                 ids=(self._intake.since, list(self._intake.recent), list(self._intake.older)),
                 slices=self._slices.plain(),
@@ -384,6 +392,7 @@ class Digest:
         digest._read.add(state.read)
         digest._squeezed = state.read.squeezed
         digest._forgotten = state.forgotten
+        digest._salts = set(state.salts)
         digest._hours = {fingerprint: set(hours) for fingerprint, hours in state.hours.items()}
         digest._intake.since, recent, older = state.ids
         digest._intake.recent, digest._intake.older = set(recent), set(older)

@@ -69,6 +69,7 @@ _NAMES = attrgetter("names")
 COUNTER = 0
 """The route of lines that are no requests."""
 
+_MOST_SALTS = 64
 CLASS_BITS = 20
 _CLASS_MASK = (1 << CLASS_BITS) - 1
 _PLACEHOLDER = re.compile(r":\w+")
@@ -129,6 +130,7 @@ class Router:
     """The caches; `clear` forgets routes and bindings, never cells."""
 
     def __init__(self, lexicon: Lexicon, forms: FormTable, cells: CellTable, *, most: int, budget: int) -> None:
+        self.salts: set[str] = set()
         self._lexicon = lexicon
         self._forms = forms
         self._cells = cells
@@ -216,6 +218,8 @@ class Router:
 
     def _add(self, line: Line, fields: dict[str, Any], names: dict[str, str] | None) -> int:
         segments = fields.pop("total_segments")
+        if line.salt_id is not None and len(self.salts) < _MOST_SALTS:
+            self.salts.add(line.salt_id)
         salt = self._lexicon.salt
         if salt is not None and fields["keys"] == "token" and fields["salt_id"] not in {None, salt.id}:
             fields["keys"] = FOREIGN

@@ -24,6 +24,7 @@ class Snapshot(Struct, kw_only=True):
     read: ReadCounters
     forgotten: int
     hours: dict[str, list[int]]
+    salts: list[str]
     ids: tuple[int, list[str], list[str]]
     slices: Any
     rare: Any

@@ -783,3 +783,16 @@ class TestThePast:
             digest.forget_before(START_MS + end * 1000)
         (key,) = keys_at(digest.totals(), CASES, Direction.READ, KeyLevel.PARTITION)
         assert [(start - START_MS, low) for start, low, _ in key.series] == [(10_000, 10)]
+
+
+class TestSalts:
+    def test_the_salts_of_a_log_are_known_after_merging_and_restoring_too(self) -> None:
+        token = {"PK": {"S": "CASE#~kaaaaaaaa"}}
+        one = digest_of(line(key=token, keys="token", salt_id="s1"))
+        one.merge(digest_of(line(key=token, keys="token", salt_id="s2")))
+        assert one.salts() == {"s1", "s2"}
+        assert Digest.restore(one.snapshot(), LEXICON).salts() == {"s1", "s2"}
+
+    def test_more_salts_than_anybody_has_are_not_remembered(self) -> None:
+        many = [line(key={"PK": {"S": "CASE#~kaaaaaaaa"}}, keys="token", salt_id=f"s{n}") for n in range(70)]
+        assert len(digest_of(*many).salts()) == 64
