@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import combinations
 from typing import TYPE_CHECKING
 
 from analyzer.contract.scope import FAIL, WARN, Objection, Scope, of_pattern
@@ -11,37 +10,88 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from analyzer.contract.model import PatternDeclaration
+    from analyzer.requests.templates import Template
 
 __all__ = ["ambiguous_templates", "same_request"]
 
 
+_MOST_RIVALS = 5
+"""Of one pattern no more are told: one is mended, the next run tells what is left."""
+
+
 def ambiguous_templates(scope: Scope) -> Iterator[Objection]:
     """Refuse two different templates that one value fits, neither more literal: either pattern may be meant."""
-    for one, two in _rivals(scope):
-        pair = _colliding(scope, one, two)
-        if pair is not None and pair[0] != pair[1]:
-            message = f"{one.id} and {two.id} overlap: one key can fit {pair[0]} and {pair[1]}"
-            mend = "begin each kind of key with a literal of its own, or let the client tag the requests"
-            yield of_pattern(WARN if _is_assumed(scope, one) else FAIL, two, message, mend)
+    for one, two, pair in _rivals(scope, same=False):
+        message = f"{one.id} and {two.id} overlap: one key can fit {pair[0]} and {pair[1]}"
+        mend = "begin each kind of key with a literal of its own, or let the client tag the requests"
+        yield of_pattern(WARN if _is_assumed(scope, one) else FAIL, two, message, mend)
 
 
 def same_request(scope: Scope) -> Iterator[Objection]:
     """Find two patterns of one and the same request: it will be told as ambiguous between them."""
-    for one, two in _rivals(scope):
-        pair = _colliding(scope, one, two)
-        if pair is not None and pair[0] == pair[1]:
-            message = f"no request can tell {one.id} and {two.id} apart: same operation, target and key"
-            yield of_pattern(
-                WARN, two, message, "unite them, give each its callers, or let the client tag the requests"
-            )
+    for one, two, _ in _rivals(scope, same=True):
+        message = f"no request can tell {one.id} and {two.id} apart: same operation, target and key"
+        yield of_pattern(WARN, two, message, "unite them, give each its callers, or let the client tag the requests")
 
 
-def _rivals(scope: Scope) -> Iterator[tuple[PatternDeclaration, PatternDeclaration]]:
-    for one, two in combinations(scope.table.patterns, 2):
-        if one.index != two.index or not set(one.operations) & set(two.operations) or _is_told_apart(one, two):
-            continue
-        if not (_is_assumed(scope, one) and one.entity != two.entity):  # of which table each is, nobody said
-            yield one, two
+def _rivals(scope: Scope, *, same: bool) -> Iterator[tuple[PatternDeclaration, PatternDeclaration, tuple[str, str]]]:
+    patterns = scope.table.patterns
+    texts = [_text(pattern, 0) if len(pattern.keys) == 1 and not pattern.scans else "" for pattern in patterns]
+    for position, earlier in enumerate(_candidates(scope)):
+        found = 0
+        for place in (place for place in earlier if (texts[place] == texts[position]) is same):
+            one, two = patterns[place], patterns[position]
+            if _is_told_apart(one, two) or (_is_assumed(scope, one) and one.entity != two.entity):
+                continue  # of which table each is, nobody said
+            if same or _is_colliding(scope, one, two):
+                yield one, two, (texts[place], texts[position])
+                found += 1
+            if found == _MOST_RIVALS:
+                break
+
+
+def _candidates(scope: Scope) -> list[list[int]]:
+    """Return for each pattern the earlier ones that may ask the same: a few each, where literals differ."""
+    groups: dict[tuple[object, ...], list[int]] = {}
+    for position, pattern in enumerate(scope.table.patterns):
+        kind = _kind(scope, pattern)
+        for operation in pattern.operations:
+            groups.setdefault((pattern.index, operation, kind), []).append(position)
+    earlier: list[set[int]] = [set() for _ in scope.table.patterns]
+    for (_, _, kind), positions in groups.items():
+        names = [name for name, _ in kind] if isinstance(kind, tuple) else []
+        prefixes = [
+            {at: _literal(scope.table.patterns[at].template(name), end) for at in positions}
+            for name in names
+            for end in (0, -1)
+        ]
+        prefix = max(prefixes, key=lambda each: len(set(each.values())), default=dict.fromkeys(positions, ""))
+        ordered = sorted(positions, key=prefix.__getitem__)
+        for rank, at in enumerate(ordered):
+            for other in ordered[rank + 1 :]:
+                if not prefix[other].startswith(prefix[at]):
+                    break  # no later one does
+                earlier[max(at, other)].add(min(at, other))
+    return [sorted(places) for places in earlier]
+
+
+def _kind(scope: Scope, pattern: PatternDeclaration) -> object:
+    """Return what two patterns have in common if one request can fall under both."""
+    if pattern.scans or not pattern.keys:
+        return f"{pattern.scans} {bool(pattern.keys)}"
+    if len(pattern.keys) > 1:
+        return frozenset(_text(pattern, position) for position in range(len(pattern.keys)))
+    partition, sort = scope.table.schema(pattern.index)
+    told = ((name, pattern.template(name)) for name in (*partition, *sort))
+    return tuple((name, template.operator) for name, template in told if template is not None)
+
+
+def _literal(template: Template | None, end: int) -> str:
+    """Return the literal that every value begins with, or the one that it ends with, from its end."""
+    if template is None or template.operator not in ("=", "begins_with")[: 2 + end]:
+        return ""
+    literal = template.operands[0][end]
+    return "" if not isinstance(literal, str) else literal[::-1] if end else literal
 
 
 def _is_assumed(scope: Scope, pattern: PatternDeclaration) -> bool:
@@ -59,24 +109,13 @@ def _is_told_apart(one: PatternDeclaration, two: PatternDeclaration) -> bool:
     return bool(one.callers and two.callers) and not set(one.callers) & set(two.callers)
 
 
-def _colliding(scope: Scope, one: PatternDeclaration, two: PatternDeclaration) -> tuple[str, str] | None:
-    """Return the keys of two patterns, as text, where one request can fall under both and neither is more literal."""
-    if one.scans or two.scans or not (one.keys and two.keys):
-        same = one.scans == two.scans and bool(one.keys) == bool(two.keys)
-        return ("", "") if same else None
-    if len(one.keys) > 1 or len(two.keys) > 1:
-        mine, theirs = ({_text(p, i) for i in range(len(p.keys))} for p in (one, two))
-        return ("", "") if mine == theirs else None
+def _is_colliding(scope: Scope, one: PatternDeclaration, two: PatternDeclaration) -> bool:
+    """Whether one request can fall under two patterns of one kind, neither more literal."""
     partition, sort = scope.table.schema(one.index)
-    literals = [0, 0]
-    for name in (*partition, *sort):
-        first, second = one.template(name), two.template(name)
-        if first is None and second is None:
-            continue
-        if first is None or second is None or first.operator != second.operator or not first.overlaps(second):
-            return None
-        literals = [literals[0] + first.literal_characters, literals[1] + second.literal_characters]
-    return (_text(one, 0), _text(two, 0)) if literals[0] == literals[1] else None
+    pairs = [(one.template(name), two.template(name)) for name in (*partition, *sort)]
+    both = [(first, second) for first, second in pairs if first is not None and second is not None]
+    literals = [sum(template.literal_characters for template in side) for side in zip(*both, strict=True)]
+    return len(set(literals)) < 2 and all(first.overlaps(second) for first, second in both)  # noqa: PLR2004 - equal
 
 
 def _text(pattern: PatternDeclaration, position: int) -> str:
