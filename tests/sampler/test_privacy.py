@@ -115,6 +115,4 @@ def test_a_message_keeps_what_explains(log: Log, dynamodb: StubDynamoDB) -> None
 
 def test_attribute_names_that_look_like_values_are_hidden(log: Log) -> None:
     log.start().update_item(TableName="cases", Key=KEY, **UPDATE)
-    names = log.record()["names"]
-    assert names["#m"] == "users"
-    assert names["#k"].startswith("~k")
+    assert log.record()["names"] == {"#0": "users", "#1": "*"}

@@ -91,11 +91,11 @@ def test_query_of_an_index_tells_condition_bound_key_and_what_came_back(log: Log
     record = log.record()
     assert said(record, "index", "key_condition", "filter", "projection", "names", "values", "key") == {
         "index": "GSI1",
-        "key_condition": "#a = :a AND begins_with(#b, :b)",
-        "filter": "#s = :s",
-        "projection": "#a",
-        "names": {"#a": "GSI1PK", "#b": "GSI1SK", "#s": "status"},
-        "values": {":a": {"S": "~k#~d"}, ":b": {"S": "~k#"}},
+        "key_condition": "#0 = :0 AND begins_with(#1, :1)",
+        "filter": "#2 = :2",
+        "projection": "#0",
+        "names": {"#0": "GSI1PK", "#1": "GSI1SK", "#2": "status"},
+        "values": {":0": {"S": "~k#~d"}, ":1": {"S": "~k#"}},
         "key": {"GSI1PK": {"S": "~k#~d"}},
     }
     assert said(record, "count", "scanned", "more", "resumed", "limit", "forward") == {
@@ -166,7 +166,7 @@ def test_update_tells_index_keys_where_it_sets_them_in_full(log: Log) -> None:
     )
     full, computed = log.records()
     assert shaped(full["index_keys"]) == {"GSI1": {"GSI1PK": {"S": "~k#~d"}, "GSI1SK": {"S": "~k#~d"}}}
-    assert full["update"] == "SET GSI1PK = :p, #s = :s REMOVE closedAt"
+    assert full["update"] == "SET GSI1PK = :0, #0 = :1 REMOVE closedAt"
     assert "index_keys" not in computed
     assert "item_bytes" not in full
 
@@ -298,9 +298,9 @@ def test_a_cancelled_transaction_tells_why_by_position(log: Log, dynamodb: StubD
     record = log.record()
     assert record["error"]["cancellation"] == [None, "ConditionalCheckFailed"]
     assert record["token_sent"] is True
-    assert said(record, "table", "names") == {"table": "cases", "names": {"#a": "status"}}
-    assert record["parts"][1]["update"] == "SET #a = :a"
-    assert record["parts"][1]["condition"] == "#a = :b"
+    assert said(record, "table", "names") == {"table": "cases", "names": {"#0": "status"}}
+    assert record["parts"][1]["update"] == "SET #0 = :0"
+    assert record["parts"][1]["condition"] == "#0 = :1"
     assert shaped(record["parts"][0]["key"]) == {"PK": {"S": "CASE#~d"}, "SK": {"S": "META"}}
 
 
@@ -322,8 +322,8 @@ def test_names_that_clash_between_parts_are_told_apart(log: Log) -> None:
 
     log.start().transact_write_items(TransactItems=[check("status"), check("owner")])
     record = log.record()
-    assert record["names"] == {"#a": "status", "#a_2": "owner"}
-    assert [part["condition"] for part in record["parts"]] == ["attribute_exists(#a)", "attribute_exists(#a_2)"]
+    assert record["names"] == {"#0": "status", "#1": "owner"}
+    assert [part["condition"] for part in record["parts"]] == ["attribute_exists(#0)", "attribute_exists(#1)"]
 
 
 def test_failed_tries_tell_time_and_reason(log: Log, dynamodb: StubDynamoDB) -> None:
@@ -447,10 +447,10 @@ def test_the_resource_api_logs_what_goes_over_the_wire(log: Log, dynamodb: StubD
     )
     assert answer["Items"][0]["version"] == 3
     assert said(log.record(), "key_condition", "filter", "names", "values", "key") == {
-        "key_condition": "(#n1 = :v1 AND begins_with(#n2, :v2))",
-        "filter": "#n0 = :v0",
-        "names": {"#n0": "status", "#n1": "PK", "#n2": "SK"},
-        "values": {":v1": {"S": "CASE#~d"}, ":v2": {"S": "AUDIT#"}},
+        "key_condition": "(#0 = :0 AND begins_with(#1, :1))",
+        "filter": "#2 = :2",
+        "names": {"#0": "PK", "#1": "SK", "#2": "status"},
+        "values": {":0": {"S": "CASE#~d"}, ":1": {"S": "AUDIT#"}},
         "key": {"PK": {"S": "CASE#~d"}},
     }
 
@@ -578,3 +578,32 @@ def test_a_message_about_more_values_than_can_be_removed_is_left_out(log: Log, d
     with pytest.raises(ClientError):
         client.put_item(TableName="cases", Item=item)
     assert log.record()["error"] == {"code": "ValidationException"}
+
+
+class Text(str):
+    """A string of the application's own kind, as members of `class Case(str, Enum)` are."""
+
+    __slots__ = ()
+
+
+def test_keys_of_the_applications_own_string_types_are_keys(log: Log) -> None:
+    client = log.start(keys="reveal")
+    for key in (
+        {"PK": {"S": Text("CASE#1")}, "SK": {"S": Text("META")}},
+        {"PK": {"B": "CASE#1"}, "SK": {"B": bytearray(b"x")}},
+    ):
+        client.get_item(TableName="cases", Key=key)
+        client.put_item(TableName="cases", Item=key)
+    found = [record["key"] for record in log.records()]
+    assert found[:2] == [CASE, CASE]
+    assert found[2:] == [{"PK": {"B": "Q0FTRSMx"}, "SK": {"B": "eA=="}}] * 2
+
+
+def test_parameters_of_odd_types_and_unknown_words_are_left_out(log: Log) -> None:
+    log.start().scan(TableName="cases", Limit=True, Select="canary", Segment=0, TotalSegments=2)
+    assert said(log.record(), "limit", "select", "segment", "total_segments") == {
+        "limit": None,
+        "select": None,
+        "segment": 0,
+        "total_segments": 2,
+    }

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+from dynascope_sampler.expressions_masked import MaskedExpressions, mask_expressions
+from dynascope_sampler.statements import is_odd_name
 from dynascope_sampler.writer import format_time
 
 if TYPE_CHECKING:
@@ -18,12 +20,22 @@ if TYPE_CHECKING:
 __all__ = ["Finisher"]
 
 _EXPRESSIONS = ("key_condition", "filter", "projection", "update", "condition")
-_RUN_OF_DIGITS = re.compile(r"[0-9]{4}")
-_LONGEST_NAME = 48
+_EXPRESSIONS_OF_A_PART = ("update", "condition")
+_NONE = (None,) * len(_EXPRESSIONS)
+_NO_NUMBERS: dict[str, str] = {}
+_REFUSED = frozenset({"ValidationException", "SerializationException"})
+_REFUSED_MEMBER = frozenset({"ValidationError"})
 _ODD = frozenset("@:/#|~ ")
-_ODD_INSIDE = frozenset("0123456789-")
 _NUMBER_LIKE = re.compile(r"[-+.:0-9TZ]{1,40}")
 _CACHE_ENTRIES = 5_000
+_CACHED_EXPRESSIONS = 1_000
+
+
+def _is_refused(error: Mapping[str, Any] | None) -> bool:
+    """Whether a call was refused as invalid, so that its expressions may be no expressions."""
+    return error is not None and (
+        error["code"] in _REFUSED or not _REFUSED_MEMBER.isdisjoint(error.get("cancellation") or ())
+    )
 
 
 class Finisher:
@@ -34,21 +46,28 @@ class Finisher:
         self._policy = policy
         self._schema = schema
         self._constant = dict(constant)
-        self._odd_names: dict[tuple[str, bool], bool] = {}
+        self._odd_names: dict[str, bool] = {}
+        self._masked: dict[Any, MaskedExpressions] = {}
 
     def __call__(self, raw: Raw, choice: Choice) -> dict[str, Any]:
         """Return the record."""
         record: dict[str, Any] = {"v": 1, "time": format_time(raw.time), **raw.fields, **self._constant}
         policy = self._policy
         literals: frozenset[str] = frozenset() if raw.table is None else self._schema.table(raw.table).literals
-        if raw.key:
-            record["key"] = policy.key(raw.key, literals)
+        masked = None if policy.policy == "reveal" else self._mask(raw, record)
+        is_lost = masked is not None and masked.texts[0] is None and "key_condition" in raw.fields
+        if raw.key and not is_lost:
+            is_vouched = masked is None or "error" not in raw.fields  # else nobody accepted the names
+            key = raw.key if is_vouched else tuple(entry for entry in raw.key if not self._is_odd(entry[0]))
+            record["key"] = policy.key(key, literals)
         if raw.index_keys:
             record["index_keys"] = {index: policy.key(key, literals) for index, key in raw.index_keys.items()}
-        if raw.values:
-            record["values"] = policy.key(raw.values, literals)
-        if raw.names:
-            record["names"] = self._names(raw, record)
+        if raw.values and not is_lost:
+            held = policy.key(raw.values, literals)
+            numbers = masked.values if masked is not None else _NO_NUMBERS
+            record["values"] = {numbers.get(name, name): value for name, value in held.items()} if numbers else held
+        if raw.names or (masked is not None and masked.fixed):
+            record.update(self._names(raw, masked))
         if raw.parts is not None:
             record["parts"] = [self._part(part) for part in raw.parts]
         if raw.returned:
@@ -77,32 +96,57 @@ class Finisher:
             part["index_keys"] = {name: self._policy.key(key, literals) for name, key in part["index_keys"].items()}
         return part
 
-    def _names(self, raw: Raw, record: Mapping[str, Any]) -> dict[str, str]:
-        """Return the attribute names, but hide those that look like values: keys of maps often are ids."""
-        names = dict(raw.names)
-        if self._policy.policy == "reveal":
-            return names
-        texts = [record[field] for field in _EXPRESSIONS if field in record]
+    def _mask(self, raw: Raw, record: dict[str, Any]) -> MaskedExpressions | None:
+        """Put masked expressions in place of the request's; None where it has none."""
+        fields = raw.fields
+        own = tuple([fields.get(field) for field in _EXPRESSIONS])
+        holders: list[tuple[dict[str, Any], tuple[str, ...]]] = [(record, _EXPRESSIONS)]
+        groups: tuple[tuple[str | None, ...], ...] = (own,)
         for part in raw.parts or ():
-            texts += [part[field] for field in ("condition", "update") if part.get(field)]
-        inside = " ".join(texts) if any("." in text for text in texts) else ""
-        for placeholder, name in names.items():
-            if self._is_odd(name, is_nested=bool(inside) and f".{placeholder}" in inside):
-                names[placeholder] = self._policy.segment(name, frozenset())
-        return names
+            if "condition" in part or "update" in part:
+                holders.append((part, _EXPRESSIONS_OF_A_PART))
+                groups += ((part.get("update"), part.get("condition")),)
+        if own == _NONE and len(groups) == 1:
+            return None
+        key = (_is_refused(fields.get("error")), groups)
+        masked = self._masked.get(key)
+        if masked is None:
+            masked = mask_expressions(groups, refused=key[0], hide=self._hide)
+            if len(self._masked) >= _CACHED_EXPRESSIONS:
+                self._masked.clear()
+            self._masked[key] = masked
+        texts = iter(masked.texts)
+        for holder, names in holders:
+            for name in names:
+                text = next(texts)
+                if text is not None:
+                    holder[name] = text
+                elif name in holder:
+                    del holder[name]
+        return masked
 
-    def _is_odd(self, name: str, *, is_nested: bool) -> bool:
-        found = self._odd_names.get((name, is_nested))
+    def _names(self, raw: Raw, masked: MaskedExpressions | None) -> dict[str, Any]:
+        """Return `names`, of the placeholders that are left; names that look like values are hidden."""
+        if masked is None:
+            return {"names": dict(raw.names)} if self._policy.policy == "reveal" else {}
+        names = dict(masked.fixed)
+        given = raw.names
+        for fresh, placeholder in masked.names:
+            name = given.get(placeholder)
+            if name is not None:
+                names[fresh] = self._hide(name) if self._is_odd(name) else name
+        return {"names": names} if names else {}
+
+    def _hide(self, name: str) -> str:
+        return self._policy.segment(name, frozenset())
+
+    def _is_odd(self, name: str) -> bool:
+        found = self._odd_names.get(name)
         if found is None:
-            found = (
-                len(name) > _LONGEST_NAME
-                or _RUN_OF_DIGITS.search(name) is not None
-                or not _ODD.isdisjoint(name)
-                or (is_nested and not _ODD_INSIDE.isdisjoint(name))
-            )
+            found = is_odd_name(name) or not _ODD.isdisjoint(name)
             if len(self._odd_names) >= _CACHE_ENTRIES:
                 self._odd_names.clear()
-            self._odd_names[name, is_nested] = found
+            self._odd_names[name] = found
         return found
 
     def _ttl(self, attribute: str, value: tuple[str, str] | None, expired: int | None) -> dict[str, Any]:

@@ -37,8 +37,10 @@ _PAIRS = tuple(a + b for a in "abcdefghijklmnopqrstuvwxyz234567" for b in "abcde
 def capture(value: Any) -> tuple[str, str] | None:
     """Copy an AttributeValue that may be part of a key: its type and its text, B as standard base64."""
     for kind, content in value.items():
-        if type(content) is str:
-            return (kind, content) if kind in {"S", "N"} else None
+        if isinstance(content, str):
+            if kind in {"S", "N"}:
+                return kind, content if type(content) is str else str.__str__(content)
+            content = content.encode("utf-8", "surrogatepass")  # noqa: PLW2901 - as botocore does
         if kind == "B":
             return kind, b64encode(bytes(getattr(content, "value", content))).decode("ascii")
     return None

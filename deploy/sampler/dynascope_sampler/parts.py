@@ -34,7 +34,7 @@ def item_key(item: Mapping[str, Any], table: TableSchema) -> Key | None:
         if value is None:
             continue
         text = value.get("S")  # nearly all keys are strings: this line is run for every item that an index returns
-        if text is not None:
+        if type(text) is str:
             key.append((name, "S", text))
             continue
         captured = capture(value)

@@ -27,14 +27,15 @@ RETURNED_KEYS = 25
 
 _EXPIRY_LOOKED_AT = 1_000
 _EMPTY: Mapping[str, Any] = {}
-_AS_SENT = (
-    ("ConsistentRead", "consistent"),
-    ("ScanIndexForward", "forward"),
-    ("Limit", "limit"),
-    ("Select", "select"),
-    ("Segment", "segment"),
-    ("TotalSegments", "total_segments"),
+_AS_SENT: tuple[tuple[str, str, type], ...] = (
+    ("ConsistentRead", "consistent", bool),
+    ("ScanIndexForward", "forward", bool),
+    ("Limit", "limit", int),
+    ("Select", "select", str),
+    ("Segment", "segment", int),
+    ("TotalSegments", "total_segments", int),
 )
+_SELECTS = frozenset({"ALL_ATTRIBUTES", "ALL_PROJECTED_ATTRIBUTES", "COUNT", "SPECIFIC_ATTRIBUTES"})
 
 
 class Call:
@@ -126,9 +127,11 @@ def describe(raw: Raw, call: Call, parsed: Mapping[str, Any], error: dict[str, A
 
 def _read_shared(raw: Raw, params: Mapping[str, Any]) -> None:
     fields = raw.fields
-    for parameter, field in _AS_SENT:
+    for parameter, field, kind in _AS_SENT:
         if parameter in params:
-            fields[field] = params[parameter]
+            value = params[parameter]
+            if type(value) is kind and (kind is not str or value in _SELECTS):
+                fields[field] = value
     projection = params.get("ProjectionExpression")
     if projection:
         fields["projection"] = projection
