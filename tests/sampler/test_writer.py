@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+import asyncio
+import gc
 import json
 import os
 import signal
 import subprocess
 import sys
 import threading
+import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from dynascope_sampler.sinks import FileSink, open_sink
 from dynascope_sampler.writer import Writer, format_time
 
+from tests.sampler.conftest import Log
+
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tests.sampler.conftest import Log
+    from tests.sampler.stub_dynamodb import StubDynamoDB
 
 CASE = {"PK": {"S": "CASE#1"}, "SK": {"S": "META"}}
 CERTAIN = (1.0, None)
@@ -280,3 +285,105 @@ def fail() -> int:
 def test_times_are_rfc_3339_with_milliseconds() -> None:
     assert format_time(0.0625) == "1970-01-01T00:00:00.062Z"
     assert format_time(1796034926.5) == "2026-11-30T10:35:26.500Z"
+
+
+def counters(block: bytes, name: str) -> list[int]:
+    return [line["count"] for line in map(json.loads, block.splitlines()) if line.get("counter") == name]
+
+
+def test_losses_are_told_when_the_sink_is_well_again() -> None:
+    sink = Broken()
+    queue = writer(sink)
+    for number in range(5):
+        queue.put(number, CERTAIN, 0, always=False)
+        queue.skip()
+        assert queue.flush(10)
+    sink.mended = True
+    assert queue.close(10)
+    assert (counters(sink.written, "dropped"), counters(sink.written, "unsampled")) == ([5], [5])
+
+
+def test_whole_lines_before_a_full_disk_are_written_ones(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "log"
+    real = os.write
+    rooms = [20]
+
+    def write(fd: int, block: bytes) -> int:
+        room = rooms.pop() if rooms else 0
+        return real(fd, block[:room]) if room else fail()
+
+    queue = writer(FileSink(str(path), 1_000_000, 1e9, 1))
+    for number in range(4):
+        queue.put(number, CERTAIN, 0, always=False)
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "write", write)
+        queue._drain()
+    assert path.read_bytes() == b'{"v":1,"n":0}\n{"v":1'
+    assert (queue.written, queue.lost) == (1, 3)
+    queue.close(10)
+
+
+def test_a_torn_line_of_another_process_is_ended_first(tmp_path: Path) -> None:
+    path = tmp_path / "log"
+    path.write_text('{"whole":1}\n{"torn')
+    sink = FileSink(str(path), 1_000_000, 1e9, 1)
+    sink.write(b"next\n")
+    sink.write(b"last\n")
+    sink.close()
+    assert path.read_text() == '{"whole":1}\n{"torn\nnext\nlast\n'
+
+
+@pytest.mark.parametrize("failure", [SystemExit, asyncio.CancelledError, GeneratorExit])
+def test_no_exception_of_a_sink_ends_the_writer(failure: type[BaseException]) -> None:
+    taken: list[bytes] = []
+
+    def take(block: bytes) -> None:
+        taken.append(block)
+        if len(taken) == 1:
+            raise failure
+
+    queue = writer(open_sink(take, 1, 1, 1))
+    for number in range(2):
+        queue.put(number, CERTAIN, 0, always=False)
+        assert queue.flush(10)
+    assert queue.close(10)
+    assert (queue.written, queue.lost, queue.write_failures) == (1, 1, 1)
+
+
+def test_a_dead_thread_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
+    written: list[bytes] = []
+    queue = writer(open_sink(written.append, 1, 1, 1))
+    monkeypatch.setattr(queue, "_wake", None)
+    monkeypatch.setattr(threading, "excepthook", lambda _: None)
+    queue.put(0, CERTAIN, 0, always=False)
+    while queue._thread is not None:
+        queue._thread.join()
+        queue._thread = None
+    monkeypatch.setattr(queue, "_wake", threading.Event())
+    queue.put(1, CERTAIN, 0, always=False)
+    assert queue.close(10)
+    assert queue.written == 2
+
+
+def test_a_clock_that_jumps_back_gives_no_interval_that_ends_before_it_began(monkeypatch: pytest.MonkeyPatch) -> None:
+    written: list[bytes] = []
+    queue = writer(open_sink(written.append, 1, 1, 1))
+    queue.skip()
+    now = time.time() - 3600
+    monkeypatch.setattr(time, "time", lambda: now)
+    assert queue.close(10)
+    (line,) = map(json.loads, b"".join(written).splitlines())
+    assert line["start"] <= line["end"]
+
+
+def test_the_thread_ends_when_the_session_is_gone(dynamodb: StubDynamoDB) -> None:
+    def use() -> Any:
+        log = Log(dynamodb.url)
+        log.start(sink=[].append).get_item(TableName="cases", Key=CASE)
+        assert log.sampler is not None
+        return log.sampler._writer._thread
+
+    thread = use()
+    gc.collect()
+    thread.join(10)
+    assert not thread.is_alive()

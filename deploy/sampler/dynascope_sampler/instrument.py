@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import weakref
 from typing import TYPE_CHECKING, Any, Callable, NamedTuple
 
 import botocore
@@ -152,6 +153,7 @@ def instrument(  # noqa: PLR0913 - keyword arguments are the configuration
         )
 
     sampler = Sampler(writer, [], shared)
+    weakref.finalize(sampler, writer.retire).atexit = False  # sessions, clients and the application hold the handle
 
     def attach(source: Any, emitter: Any, *, is_async: bool) -> None:
         hooks = make_hooks(source, is_async=is_async)

@@ -14,13 +14,22 @@ try:
 except ImportError:  # not a POSIX system: processes that share a file need a file each
     fcntl = None  # type: ignore[assignment]
 
-__all__ = ["CallableSink", "FileSink", "Sink", "SinkLike", "StdoutSink", "open_sink"]
+__all__ = ["CallableSink", "FileSink", "PartlyWrittenError", "Sink", "SinkLike", "StdoutSink", "open_sink"]
 
 SinkLike = Union[str, "os.PathLike[str]", Callable[[bytes], Any], None]
 
 
+class PartlyWrittenError(OSError):
+    """A disk took only a part: `whole_lines` were written, the rest is lost."""
+
+    whole_lines = 0
+
+
 class Sink(Protocol):
-    """Takes whole lines. Used by one thread; may fail with any exception, which counts as lost records."""
+    """Takes whole lines. Used by one thread; may fail with any exception, which counts as lost records.
+
+    An exception that has `whole_lines` tells how many lines were written nevertheless.
+    """
 
     def write(self, lines: bytes) -> None:
         """Write whole lines, each with its line feed."""
@@ -119,7 +128,9 @@ class FileSink:
         self._fd = fd = os.open(self._path, flags, 0o640)
         status = os.fstat(fd)
         self._inode = (status.st_dev, status.st_ino)
-        self._began = _first_time(self._path) if status.st_size else time.time()
+        age = time.time() - _first_time(self._path) if status.st_size else 0.0
+        self._began = time.monotonic() - max(0.0, age)
+        self._torn = status.st_size > 0 and not _ends_whole(self._path)
         return fd
 
     def _is_current(self) -> bool:
@@ -131,7 +142,7 @@ class FileSink:
 
     def _is_due(self, fd: int) -> bool:
         size = os.fstat(fd).st_size
-        return size > 0 and (size >= self._max_bytes or time.time() - self._began >= self._max_age_seconds)
+        return size > 0 and (size >= self._max_bytes or time.monotonic() - self._began >= self._max_age_seconds)
 
     def _rotate(self, fd: int) -> bool:
         """Rename the file away, unless another process is writing to it just now: then the next write tries again."""
@@ -153,11 +164,18 @@ class FileSink:
     def _append(self, fd: int, lines: bytes) -> None:
         """Write with one call; where the disk takes only a part, end the torn line before the next one begins."""
         block = b"\n" + lines if self._torn else lines
-        written = os.write(fd, block)
-        while 0 < written < len(block):
-            self._torn = True
-            block = block[written:]
-            written = os.write(fd, block)
+        done = 0
+        try:
+            while done < len(block):
+                written = os.write(fd, block[done:] if done else block)
+                if written <= 0:
+                    raise OSError("nothing was written")  # noqa: TRY301 - as if write had said so
+                done += written
+        except BaseException as failure:
+            self._torn = block[done - 1 : done] != b"\n" if done else self._torn
+            partly = PartlyWrittenError(*getattr(failure, "args", ()))
+            partly.whole_lines = max(0, block.count(b"\n", 0, done) - (len(block) - len(lines)))
+            raise partly from failure
         self._torn = False
 
 
@@ -192,3 +210,10 @@ def _first_time(path: str) -> float:
     except ValueError:
         return time.time()
     return moment.replace(tzinfo=timezone.utc).timestamp()
+
+
+def _ends_whole(path: str) -> bool:
+    """Whether the last line of a file is whole; another process may have met a full disk."""
+    with open(path, "rb") as file:
+        file.seek(-1, os.SEEK_END)
+        return file.read(1) == b"\n"

@@ -88,7 +88,9 @@ class Writer:
         self._reservoir = Reservoir()
         self._second = 0
         self._reported = [0, 0]
-        self._reported_at = time.time()
+        self._reported_at = [time.time()] * 2
+        self._told_at = time.monotonic()
+        self._telling: list[tuple[int, int, float]] = []
         self._sink.close()
 
     def after_fork(self) -> None:
@@ -139,6 +141,10 @@ class Writer:
             return not thread.is_alive()
         return True
 
+    def retire(self) -> None:
+        """End the thread once all is written: whoever used this writer is gone. No lock is taken, as this runs in gc."""
+        self._stopping = True
+
     @property
     def waiting(self) -> int:
         """Return how many records wait."""
@@ -158,19 +164,23 @@ class Writer:
 
     def _run(self) -> None:
         queue = self._queue
-        while not (self._stopping and not queue):
-            self._wake.wait(_INTERVAL_SECONDS)
-            self._wake.clear()
-            try:
-                self._drain()
-            except Exception as failure:  # noqa: BLE001 - our fault is counted, the thread lives on
-                self.counts.add(3)
-                _LOGGER.debug("the sampler failed: %s", type(failure).__name__)
         try:
-            self._write(self._closed_second() + self._counter_lines())
-            self._sink.close()
-        except Exception:  # noqa: BLE001 - the process is about to end
-            self.counts.add(3)
+            while not (self._stopping and not queue):
+                self._wake.wait(_INTERVAL_SECONDS)
+                self._wake.clear()
+                try:
+                    self._drain()
+                except BaseException as failure:  # noqa: BLE001 - our fault is counted, the thread lives on
+                    self.counts.add(3)
+                    _LOGGER.debug("the sampler failed: %s", type(failure).__name__)
+            try:
+                self._write(self._closed_second() + self._counter_lines())
+                self._sink.close()
+            except BaseException:  # noqa: BLE001 - the process is about to end
+                self.counts.add(3)
+        finally:
+            if not self._stopping and queue is self._queue:
+                self._thread = None  # the next record starts another
 
     def _drain(self) -> None:
         queue = self._queue
@@ -196,11 +206,11 @@ class Writer:
                 lines, size = [], 0
             if number % _POLITE_RECORDS == _POLITE_RECORDS - 1:
                 time.sleep(0)
-        second = int(time.time())
+        second = int(time.monotonic())
         if second != self._second:
             lines += self._closed_second()
             self._second = second
-        if time.time() - self._reported_at >= _COUNTERS_EVERY_SECONDS:
+        if time.monotonic() - self._told_at >= _COUNTERS_EVERY_SECONDS:
             lines += self._counter_lines()
         self._write(lines)
 
@@ -229,31 +239,41 @@ class Writer:
         return text.encode("ascii") + b"\n"
 
     def _write(self, lines: list[bytes]) -> None:
+        telling, self._telling = self._telling, []
         if not lines:
             return
-        records = sum(not line.startswith(b'{"v":1,"counter"') for line in lines)
+        whole = len(lines)
         try:
             self._sink.write(b"".join(lines))
-        except Exception as failure:  # noqa: BLE001 - a full disk must not stop the application
+        except BaseException as failure:  # noqa: BLE001 - neither a full disk nor a cancelled sink may stop us
+            whole = getattr(failure, "whole_lines", 0)
             if not self.write_failures:
                 _LOGGER.warning("the sampler cannot write (%s); records are lost and counted", type(failure).__name__)
             self.write_failures += 1
-            self.lost += records
-        else:
-            self.written += records
+        records = len(lines) - len(telling)  # what tells of losses comes last
+        self.written += min(whole, records)
+        self.lost += records - min(whole, records)
+        for place, total, moment in telling[: max(0, whole - records)]:
+            self._reported[place], self._reported_at[place] = total, moment
 
     def _counter_lines(self) -> list[bytes]:
-        """Return lines for what was not written since the last ones; their counts add up to the totals."""
+        """Return lines for what was not written since the last ones that were; their counts add up to the totals.
+
+        They go last into what is written next, and count as told only when that was written.
+        """
+        self._told_at = time.monotonic()
         now = time.time()
-        start, self._reported_at = self._reported_at, now
         lines = []
         for place, name in ((0, "unsampled"), (1, "dropped")):
             total = self.counts.total(place) + (self.lost if place else 0)
             count = total - self._reported[place]
-            self._reported[place] = total
             if count > 0:
-                line = {"v": 1, "counter": name, "count": count, "start": format_time(start), "end": format_time(now)}
+                start = format_time(min(self._reported_at[place], now))
+                line = {"v": 1, "counter": name, "count": count, "start": start, "end": format_time(now)}
                 lines.append(self._encode({**line, "caller": self._caller}).encode("ascii") + b"\n")
+                self._telling.append((place, total, now))
+            else:
+                self._reported_at[place] = now
         return lines
 
 
