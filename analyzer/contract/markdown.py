@@ -69,6 +69,15 @@ _GENERIC = frozenset(
 _FREQUENCIES = {"high": "high", "medium": "medium", "low": "low", "very high": "high", "med": "medium", "rare": "low"}
 
 
+_QUOTED = re.compile(r"^\s{0,3}(?:>\s?)+")
+_FILTER = re.compile(
+    r"[\s,;(+]+(?:(?:with|then|and)\s+)?(?<![\w#=])filter(?:s|ed|ing|\s*expression)?\b(?![#|/=<>])"
+    r"(?:\s+(?:on|by))?\s*:?\s*(.*)",
+    re.IGNORECASE | re.DOTALL,
+)
+_SCAN = re.compile(r"(?<!no )(?<!not )(?<!never )(?<!without )(?<!without a )(?<!instead of )\bscan(?:s|ned|ning)?\b")
+
+
 class _Row(Struct, frozen=True):
     """One row under a heading, by column."""
 
@@ -77,9 +86,17 @@ class _Row(Struct, frozen=True):
     line: int
 
 
+class _Unread(Struct, frozen=True):
+    """A table that looks like one of access patterns, and cannot be read."""
+
+    line: int
+    message: str
+    mend: str
+
+
 def is_markdown(text: str) -> bool:
     """Whether a text of unknown kind holds a Markdown table."""
-    lines = text.splitlines()
+    lines = [_QUOTED.sub("", line) for line in text.splitlines()]
     return any("|" in line and _RULE.fullmatch(under) for line, under in pairwise(lines))
 
 
@@ -88,6 +105,9 @@ def read_markdown(text: str, file: str) -> tuple[MapNode, list[Fault]]:
     tables: dict[str, MapNode] = {}
     faults: list[Fault] = []
     for row in _rows(text):
+        if isinstance(row, _Unread):
+            faults.append(Fault(file, row.line, "", row.message, row.mend))
+            continue
         name = row.table or "*"
         table = tables.get(name)
         if table is None:
@@ -107,10 +127,10 @@ def read_markdown(text: str, file: str) -> tuple[MapNode, list[Fault]]:
     return MapNode([("tables", listed)] if tables else ()), faults
 
 
-def _rows(text: str) -> Iterator[_Row]:
+def _rows(text: str) -> Iterator[_Row | _Unread]:
     headings: list[tuple[int, str | None]] = []
     columns: list[str | None] | None = None
-    lines = [*text.splitlines(), ""]
+    lines = [*(_QUOTED.sub("", line) for line in text.splitlines()), ""]
     for number, (line, under) in enumerate(pairwise(lines), start=1):
         heading = _HEADING.fullmatch(line)
         if heading:
@@ -120,15 +140,28 @@ def _rows(text: str) -> Iterator[_Row]:
         elif "|" not in line:
             columns = None
         elif columns is None:
-            if _RULE.fullmatch(under):
-                columns = [_COLUMNS.get(re.sub(r"[*_`]", "", c).strip().lower()) or _COLUMNS.get(c.lower())
-                           for c in _cells(line)]  # fmt: skip
-                if not ("pattern" in columns or "id" in columns) or not {"served", "operation"} & set(columns):
-                    columns = []
+            found, unread = _columns(line, number, has_rule=bool(_RULE.fullmatch(under)))
+            columns = found if unread is None else []
+            if unread is not None:
+                yield unread
         elif columns and not _RULE.fullmatch(line):
             cells = {c: cell for c, cell in zip(columns, _cells(line), strict=False) if c is not None}
             table = next((name for _, name in reversed(headings) if name is not None), None)
             yield _Row(table, cells, number)
+
+
+def _columns(line: str, number: int, *, has_rule: bool) -> tuple[list[str | None] | None, _Unread | None]:
+    """Return what the columns under a head are, nothing for a table of something else; or what is wrong with it."""
+    names = [re.sub(r"[*_`]", "", cell).strip().lower() for cell in _cells(line)]
+    columns = [_COLUMNS.get(name) or _COLUMNS.get(cell.lower()) for name, cell in zip(names, _cells(line), strict=True)]
+    is_ours = ("pattern" in columns or "id" in columns) and bool({"served", "operation"} & set(columns))
+    if is_ours and not has_rule:
+        mend = "write |---|---| under its head, a dash column for each of its columns"
+        return None, _Unread(number, "this looks like a table of access patterns, without a line under its head", mend)
+    if has_rule and not is_ours and {"pattern", "access pattern"} & set(names) and {"key", "pk"} & set(columns):
+        message = "this looks like a table of access patterns, without a column that says what serves them"
+        return None, _Unread(number, message, "add a column `served by` or `operation`")
+    return (columns if is_ours else []) if has_rule else None, None
 
 
 def _cells(line: str) -> list[str]:
@@ -157,6 +190,7 @@ def _pattern(row: _Row, table: MapNode) -> MapNode:
     if not identity:
         raise ValueError("a row names no pattern; write what it reads or writes in the column `pattern`")
     served, is_sparse = _served(cells)
+    said = _take_filter(cells) or served.is_filtered
     pairs, says_sparse = _key(cells)
     pattern = MapNode([("id", identity)], row.line)
     if title and title != identity:
@@ -174,10 +208,21 @@ def _pattern(row: _Row, table: MapNode) -> MapNode:
         if not is_nothing(cells.get(column, "")):
             text = cells[column]
             pattern[column] = int(text) if text.isdecimal() else text
+    if said:
+        pattern.setdefault("filter", said)
     callers = [c.strip(" `") for c in cells.get("callers", "").split(",") if not is_nothing(c)]
     if callers:
         pattern["callers"] = ListNode(callers)
     return pattern
+
+
+def _take_filter(cells: dict[str, str]) -> str | bool:
+    """Take a filter out of the key condition: its text, or that there is one."""
+    found = _FILTER.search(cells.get("key", ""))
+    if found is None:
+        return False
+    cells["key"] = cells["key"][: found.start()]
+    return found[1].strip(" `)") or True
 
 
 class _Served(Struct, frozen=True):
@@ -185,6 +230,7 @@ class _Served(Struct, frozen=True):
 
     index: str | None
     operations: tuple[str, ...]
+    is_filtered: bool = False
 
 
 def _served(cells: dict[str, str]) -> tuple[_Served, bool]:
@@ -194,7 +240,10 @@ def _served(cells: dict[str, str]) -> tuple[_Served, bool]:
     words = re.sub(r"\([^)]*\)", " ", text).split()
     place: list[str] = []
     operations: list[str] = []
-    for word in words:
+    scans = bool(_SCAN.search(remarks))
+    operations += ["Scan"] * scans
+    filters = [word for word in words if re.fullmatch(r"filter(?:s|ed|ing|expression)?[,;]?", word, re.IGNORECASE)]
+    for word in (word for word in words if word not in filters):
         names = [operation_named(part) for part in re.split(r"[/,+&]", word) if part]
         if names and all(names):
             operations += [name for name in names if name is not None]
@@ -202,14 +251,15 @@ def _served(cells: dict[str, str]) -> tuple[_Served, bool]:
             place.append(word.strip(",;"))
     stated = [part for part in re.split(r"[/,+&]", cells.get("operation", "").replace("`", "")) if part.strip()]
     if stated:
-        operations = [operation_named(part) or _refuse(part.strip()) for part in stated]
+        operations = [*(operation_named(part) or _refuse(part.strip()) for part in stated), *operations[:scans]]
     if not operations:
         raise ValueError(f"{text!r} names no operation; write what serves it, such as `base table Query`")
     index = cells.get("index", "").strip("`") or " ".join(place)
     is_main_table = names_no_index(index)
     if not is_main_table and " " in index:
         raise ValueError(f"{index!r} is no index; write the index, a remark in brackets, then the operation")
-    return _Served(None if is_main_table else index, tuple(dict.fromkeys(operations))), "sparse" in remarks
+    is_filtered = bool(filters) or "filter" in remarks
+    return _Served(None if is_main_table else index, tuple(dict.fromkeys(operations)), is_filtered), "sparse" in remarks
 
 
 def _refuse(word: str) -> str:

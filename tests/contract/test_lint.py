@@ -362,3 +362,19 @@ def test_an_allowance_of_a_detector_that_does_not_exist_is_a_fault() -> None:
     text = "- {id: a, op: get, pk: x, allow: [{detector: hotkey, until: 2027-01-01, reason: x}]}"
     (fault,) = unknown_detectors(read_text(text, "c.yaml").contract, ["hot-key"])
     assert str(fault) == "c.yaml:1: tables.*.patterns.a.allow: 'hotkey' is no detector; did you mean hot-key?"
+
+
+def test_of_one_pattern_a_few_rivals_are_told(judge: Callable[..., list[Remark]]) -> None:
+    remarks = judge(*(LIST | {"id": f"p{n}"} for n in range(9)))
+    assert sum(remark.rule == "same-request" and remark.field == "p8" for remark in remarks) == 5
+
+
+def test_patterns_whose_literals_cannot_meet_are_never_compared(
+    judge: Callable[..., list[Remark]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> bool:
+        raise AssertionError
+
+    monkeypatch.setattr("analyzer.contract.rules.overlaps._is_colliding", refuse)
+    keys = [{"PK": f"A{n:03}#<id>"} for n in range(50)] + [{"PK": "B#<id>", "SK": f"<x>#{n:03}"} for n in range(50)]
+    assert judge(*(LIST | {"id": f"p{n}", "key": key} for n, key in enumerate(keys))) == []

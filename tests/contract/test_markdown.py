@@ -152,3 +152,79 @@ def test_two_tables_that_touch_no_blank_line_are_one(read: Callable[..., Reading
 def test_a_text_of_unknown_kind_is_told_by_its_rule() -> None:
     assert is_markdown(HEAD)
     assert not is_markdown("a: b | c\n")
+
+
+THREE = "| pattern | key condition | served by |\n|---|---|---|\n"
+
+
+def declared(read: Callable[..., Reading], rows: str) -> list[PatternDeclaration]:
+    reading = read(rows, "a.md")
+    assert reading.faults == ()
+    return [pattern for table in reading.contract.tables for pattern in table.patterns]
+
+
+@pytest.mark.parametrize(
+    ("served", "operations"),
+    [
+        ("Query (falls back to Scan)", {"Query", "Scan"}),
+        ("Query (scans when the index lags)", {"Query", "Scan"}),
+        ("Query (no scan)", {"Query"}),
+        ("Query (never scans)", {"Query"}),
+        ("Query (sparse)", {"Query"}),
+    ],
+)
+def test_a_scan_in_a_remark_is_seen(read: Callable[..., Reading], served: str, operations: set[str]) -> None:
+    (pattern,) = declared(read, THREE + f"| a | PK=X#<id> | {served} |\n")
+    assert set(pattern.operations) == operations
+
+
+def test_a_scan_in_a_remark_is_seen_beside_a_column_of_operations(read: Callable[..., Reading]) -> None:
+    head = "| pattern | pk | operation | served by |\n|---|---|---|---|\n"
+    (pattern,) = declared(read, head + "| a | X#<id> | Query | base table (else Scan) |\n")
+    assert pattern.operations == ("Query", "Scan")
+
+
+@pytest.mark.parametrize(
+    ("key", "served", "text"),
+    [
+        ("PK=X#<id>, filter status=OPEN", "Query", "status=OPEN"),
+        ("PK=X#<id> (filter on status)", "Query", "status"),
+        ("PK=X#<id> with FilterExpression: a = :b", "Query", "a = :b"),
+        ("PK=X#<id> + filter", "Query", None),
+        ("PK=X#<id>", "Query + filter", None),
+        ("PK=X#<id>", "Query (filter on status)", None),
+    ],
+)
+def test_a_filter_in_another_column_is_seen(read: Callable[..., Reading], key: str, served: str, text: object) -> None:
+    (pattern,) = declared(read, THREE + f"| a | {key} | {served} |\n")
+    assert [k.template.text for k in pattern.keys[0]] == ["X#<id>"]
+    assert pattern.filter is not None
+    assert pattern.filter.text == text
+
+
+def test_a_key_that_is_called_filter_is_none(read: Callable[..., Reading]) -> None:
+    (pattern,) = declared(read, THREE + "| a | PK=FILTER#<id>, SK=filter | Query |\n")
+    assert pattern.filter is None
+
+
+def test_a_table_in_a_quotation_is_read(read: Callable[..., Reading]) -> None:
+    text = "".join(f"> {line}\n" for line in (THREE + "| a | PK=X#<id> | Query |").splitlines())
+    assert [pattern.id for pattern in declared(read, text)] == ["a"]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("\n| pattern | pk | operation |\n| a | X | Query |\n", "c.md:2: this looks like a table of access patterns, "),
+        ("| Access pattern | Key |\n|---|---|\n| a | X |\n", "c.md:1: this looks like a table of access patterns, "),
+    ],
+)
+def test_what_looks_like_a_table_and_cannot_be_read_is_a_fault(
+    faults: Callable[..., list[str]], text: str, message: str
+) -> None:
+    (fault,) = faults(text, "c.md")
+    assert fault.startswith(message)
+
+
+def test_a_table_of_something_else_is_none_of_ours(read: Callable[..., Reading]) -> None:
+    assert declared(read, "| name | key |\n|---|---|\n| a | b |\n\nthis | that\n") == []
