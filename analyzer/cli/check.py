@@ -77,6 +77,8 @@ def check(  # noqa: PLR0913, PLR0917 -- one parameter an option
         remarks += _compared(reading, tables)
     remarks.sort(key=lambda r: (r.file, r.line or 0, r.severity))
     write(_as_json(reading, remarks) if output is CheckFormat.JSON else _as_text(reading, remarks))
+    for file in reading.ignored if output is CheckFormat.TEXT else ():
+        sys.stderr.write(f"dynascope: passed over {file}: it declares no access pattern\n")
     if sampler_schema is not None:
         _write_schema(reading, sampler_schema)
     if any(remark.severity == "fail" for remark in remarks):

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
+from stat import S_ISREG
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
@@ -26,8 +28,9 @@ _YAML = frozenset({".yaml", ".yml"})
 _MARKDOWN = frozenset({".md", ".markdown"})
 _SKIPPED = frozenset({"node_modules", "__pycache__", "site-packages"})
 _HINTS = ("contract", "access_pattern", "access-pattern", "dynascope", "patterns")
-_WORDS = ("patterns", "pattern_mapping", "operation", "query_type", "partition_key")
-_MOST_BYTES = 10 * 1024 * 1024
+_WORDS = ("patterns", "patternmapping", "operation", "query", "scan", "partitionkey")
+"""What no contract lacks: it is looked for in lower case, without dashes and underscores, to parse few files."""
+_MOST_BYTES = 8 * 1024 * 1024
 
 
 class Reading(Struct, frozen=True):
@@ -82,7 +85,8 @@ def _files(folder: Path) -> Iterator[Path]:
         inner = path.relative_to(folder).parts
         if any(part.startswith(".") or part in _SKIPPED for part in inner):
             continue
-        if path.is_file() and path.suffix.lower() in _YAML | _MARKDOWN | {".json"}:
+        is_there = path.is_file() or (path.is_symlink() and not path.exists())  # what leads nowhere is told
+        if is_there and path.suffix.lower() in _YAML | _MARKDOWN | {".json"}:
             yield path
 
 
@@ -90,12 +94,15 @@ def _read_file(path: Path, *, is_searched: bool) -> Part | None:
     """Read one file; one that was only found in a folder, and declares nothing, is None."""
     file = str(path)
     try:
-        size = path.stat().st_size
-        if size > _MOST_BYTES:
-            if is_searched:
-                return None
-            fault = Fault(file, None, "", f"it is {size:,} bytes long", "a contract is a file of at most 10 MB")
+        status = path.stat()
+        if not S_ISREG(status.st_mode):
+            fault = Fault(file, None, "", "it is no regular file", "give a text file, or a folder that holds some")
             return Part(faults=(fault,))
+        if status.st_size > _MOST_BYTES:
+            if is_searched and not _is_named(path):
+                return None
+            message = f"it is {status.st_size:,} bytes long"
+            return Part(faults=(Fault(file, None, "", message, "a contract is a file of at most 8 MB"),))
         text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
@@ -111,14 +118,19 @@ def _declares(text: str, path: Path) -> bool:
     if path.suffix.lower() in _MARKDOWN:
         document, faults = read_markdown(text, str(path))
         return bool(document or faults)
-    is_named = any(hint in path.name.lower() for hint in _HINTS)
-    if not is_named and not any(word in text for word in _WORDS):
+    is_named = _is_named(path)
+    words = re.sub(r"[_-]", "", text.lower())
+    if not is_named and not any(word in words for word in _WORDS):
         return False
     try:
         document = parse_document(text, str(path), is_json=path.suffix.lower() == ".json")
     except ContractError:
-        return is_named or "partition_key" in text or "query_type" in text
+        return is_named or "partitionkey" in words or "querytype" in words
     return document is not None and (is_named or is_contract_like(document))
+
+
+def _is_named(path: Path) -> bool:
+    return any(hint in path.name.lower() for hint in _HINTS)
 
 
 def _from_text(text: str, file: str) -> Part:

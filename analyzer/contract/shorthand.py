@@ -54,6 +54,11 @@ SPELLINGS = {**_TABLE_NAMES, **_INDEX_NAMES, **_PATTERN_NAMES}
 _REMARKS = ("notes", "note", "comment", "comments")
 """What people write to one another in a row, and nothing is made of."""
 
+_BARE_ROW_LISTS = frozenset({"patterns", "pattern", "accesspatterns", "accesspattern", "queries", "reads", "writes"})
+_BARE_MARKS = frozenset({"pattern", "accesspattern", "patternid", "pk", "partitionkey", "keycondition", "index", "gsi"})
+_VERBS = frozenset({"get", "put", "update", "delete"})
+"""Words that other files hold as well, as methods of HTTP."""
+
 _CALL = re.compile(r"\s*begins_with\s*\(\s*(?:([A-Za-z_][\w.-]*)\s*,\s*)?[\"']?([^,]+?)[\"']?\s*\)\s*", re.IGNORECASE)
 _KEY_NAME = re.compile(r"(?:(?:g|l)si_?\d*_?)?[ps]k", re.IGNORECASE)
 
@@ -64,7 +69,34 @@ def slug(text: str) -> str:
 
 
 def is_contract_like(document: object) -> bool:
-    """Whether a document of an unknown file looks as if it declares access patterns."""
+    """Whether a document of an unknown file looks as if it declares access patterns, or as if it tries to."""
+    return _is_well_named(document) or _is_attempt(document)
+
+
+def _is_attempt(document: object) -> bool:
+    """Whether rows of a document say what serves them, in whatever spelling: the form tells the right one."""
+    bodies = [document]
+    if isinstance(document, MapNode):
+        bodies = [_as_list(body, "id") for name, body in document.items() if _bare(name) in _BARE_ROW_LISTS]
+    return any(_tries(row) for body in bodies if isinstance(body, ListNode) for row in body)
+
+
+def _tries(row: object) -> bool:
+    if not isinstance(row, MapNode):
+        return False
+    names = {_bare(name) for name in row}
+    is_served = any(
+        isinstance(value, str) and value.lower() not in _VERBS and operation_named(value) is not None
+        for value in row.values()
+    )
+    return "querytype" in names or (is_served and not names.isdisjoint(_BARE_MARKS))
+
+
+def _bare(name: str) -> str:
+    return re.sub(r"[\s_-]", "", name.lower())
+
+
+def _is_well_named(document: object) -> bool:
     if isinstance(document, ListNode):
         return bool(document) and all(_is_row(row) for row in document)
     if not isinstance(document, MapNode):

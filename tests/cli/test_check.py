@@ -240,3 +240,12 @@ def test_allowances_are_judged_by_day_and_by_detector(contract: Path, capsys: py
     told = capsys.readouterr().out
     assert "'hot-ky' is no detector\n    mend: did you mean hot-key?" in told
     assert "warn day-is-over" in told
+
+
+def test_what_is_passed_over_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "contract.yaml").write_text(GOOD, encoding="utf-8")
+    (tmp_path / "other.yaml").write_text("a: 1\n", encoding="utf-8")
+    assert check(tmp_path) == 0
+    assert capsys.readouterr().err == f"dynascope: passed over {tmp_path}/other.yaml: it declares no access pattern\n"
+    check(tmp_path, "--format", "json")
+    assert capsys.readouterr().err == ""

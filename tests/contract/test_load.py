@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -324,7 +325,7 @@ def test_a_broken_file_of_a_folder_is_a_fault_where_its_name_or_words_say_that_i
 def test_a_file_that_cannot_be_read_is_a_fault(tmp_path: Path) -> None:
     (tmp_path / "binary.yaml").write_bytes(gzip.compress(b"x"))
     (tmp_path / "huge.yaml").write_text("#" * 11_000_000)
-    for name, told in (("gone.yaml", "No such file"), ("binary.yaml", "not UTF-8"), ("huge.yaml", "at most 10 MB")):
+    for name, told in (("gone.yaml", "No such file"), ("binary.yaml", "not UTF-8"), ("huge.yaml", "at most 8 MB")):
         with pytest.raises(ContractError, match=told):
             load_contract(tmp_path / name)
 
@@ -371,3 +372,49 @@ def test_a_day_may_be_a_date_a_text_or_midnight(read: Callable[..., Reading]) ->
     reading = read(rows)
     assert reading.faults == ()
     assert {pattern.ends for pattern in reading.contract.tables[0].patterns} == {"2027-03-31"}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "- {pattern: A, QueryType: Scan}\n",
+        "- {pattern: A, type: Scan}\n",
+        "- {Pattern: A, Type: Query, PK: x}\n",
+        "Patterns:\n  - {pattern: A, query_type: Scan}\n",
+        "accessPattern:\n  all: {Index: GSI1, Operation: Query}\n",
+        "- pattern: A\n  query_type: [Scan\n",
+    ],
+)
+def test_what_tries_to_be_a_contract_is_judged_in_a_folder(tmp_path: Path, text: str) -> None:
+    (tmp_path / "a.yaml").write_text(text, encoding="utf-8")
+    reading = read_contract(tmp_path)
+    assert reading.files == (str(tmp_path / "a.yaml"),)
+    assert reading.faults
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "- {name: x, method: get, index: 1}\n",
+        "paths: {operationId: query}\n",
+        "patterns: scan\n",
+        "patterns: ['*.scan']\n",
+        "queries:\n",
+    ],
+)
+def test_files_of_something_else_are_passed_over(tmp_path: Path, text: str) -> None:
+    (tmp_path / "a.yaml").write_text(text, encoding="utf-8")
+    reading = read_contract(tmp_path)
+    assert (reading.ignored, reading.faults) == ((str(tmp_path / "a.yaml"),), ())
+
+
+def test_a_link_that_leads_nowhere_is_a_fault(tmp_path: Path) -> None:
+    (tmp_path / "a.yaml").symlink_to(tmp_path / "gone.yaml")
+    (fault,) = read_contract(tmp_path).faults
+    assert fault.message == "it cannot be read: No such file or directory"
+
+
+def test_a_pipe_is_no_contract(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    (fault,) = read_contract(tmp_path / "pipe").faults
+    assert fault.message == "it is no regular file"
