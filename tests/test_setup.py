@@ -51,6 +51,13 @@ def test_a_faulty_contract_stops_it(tmp_path: Path) -> None:
         build(tmp_path, contract="contract.yaml")
 
 
+def test_an_allowance_of_a_detector_that_does_not_exist_stops_it(tmp_path: Path) -> None:
+    allow = "allow: [{detector: hot-ky, until: 2027-03-31, reason: x}]"
+    (tmp_path / "contract.yaml").write_text(f"- {{id: a, op: get, pk: x, {allow}}}\n")
+    with pytest.raises(ContractError, match="did you mean hot-key"):
+        build(tmp_path, contract="contract.yaml")
+
+
 @pytest.mark.parametrize("settings", [{"detectors": {"hot-keys": {}}}, {"limits": {"cellss": 1}}])
 def test_a_threshold_of_another_name_is_a_fault(tmp_path: Path, settings: dict[str, object]) -> None:
     with pytest.raises(ConfigError, match="did you mean"):

@@ -12,10 +12,11 @@ from msgspec import Struct
 from analyzer.contract.document import MapNode, parse_document, to_node
 from analyzer.contract.faults import validate
 from analyzer.contract.freeze import freeze
+from analyzer.contract.likeness import is_contract_like
 from analyzer.contract.mapping import read_mapping
 from analyzer.contract.markdown import is_markdown, read_markdown
 from analyzer.contract.model import Contract
-from analyzer.contract.shorthand import canonical, is_contract_like
+from analyzer.contract.shorthand import canonical
 from analyzer.contract.union import Part, unite
 from analyzer.errors import ContractError, Fault
 

@@ -15,10 +15,10 @@ from analyzer.contract.fields import operation_named
 from analyzer.contract.form import ASSUMED, EMPTY_KEY
 from analyzer.contract.nothing import is_nothing, names_no_index
 
-__all__ = ["SPELLINGS", "canonical", "infer_keys", "is_contract_like", "slug"]
+__all__ = ["ROW_LISTS", "SPELLINGS", "as_list", "canonical", "infer_keys", "slug"]
 
 _TOP = frozenset({"version", "callers", "tables"})
-_ROW_LISTS = ("patterns", "access_patterns", "accessPatterns")
+ROW_LISTS = ("patterns", "access_patterns", "accessPatterns")
 _TABLE_NAMES = {
     "table": "name",
     "table_name": "name",
@@ -54,11 +54,6 @@ SPELLINGS = {**_TABLE_NAMES, **_INDEX_NAMES, **_PATTERN_NAMES}
 _REMARKS = ("notes", "note", "comment", "comments")
 """What people write to one another in a row, and nothing is made of."""
 
-_BARE_ROW_LISTS = frozenset({"patterns", "pattern", "accesspatterns", "accesspattern", "queries", "reads", "writes"})
-_BARE_MARKS = frozenset({"pattern", "accesspattern", "patternid", "pk", "partitionkey", "keycondition", "index", "gsi"})
-_VERBS = frozenset({"get", "put", "update", "delete"})
-"""Words that other files hold as well, as methods of HTTP."""
-
 _CALL = re.compile(r"\s*begins_with\s*\(\s*(?:([A-Za-z_][\w.-]*)\s*,\s*)?[\"']?([^,]+?)[\"']?\s*\)\s*", re.IGNORECASE)
 _KEY_NAME = re.compile(r"(?:(?:g|l)si_?\d*_?)?[ps]k", re.IGNORECASE)
 
@@ -66,57 +61,6 @@ _KEY_NAME = re.compile(r"(?:(?:g|l)si_?\d*_?)?[ps]k", re.IGNORECASE)
 def slug(text: str) -> str:
     """Make an id of a title: lower case, words joined by dashes."""
     return re.sub(r"[^a-z0-9]+", "-", re.sub(r"'s?\b", "", text.lower())).strip("-")
-
-
-def is_contract_like(document: object) -> bool:
-    """Whether a document of an unknown file looks as if it declares access patterns, or as if it tries to."""
-    return _is_well_named(document) or _is_attempt(document)
-
-
-def _is_attempt(document: object) -> bool:
-    """Whether rows of a document say what serves them, in whatever spelling: the form tells the right one."""
-    bodies = [document]
-    if isinstance(document, MapNode):
-        bodies = [_as_list(body, "id") for name, body in document.items() if _bare(name) in _BARE_ROW_LISTS]
-    return any(_tries(row) for body in bodies if isinstance(body, ListNode) for row in body)
-
-
-def _tries(row: object) -> bool:
-    if not isinstance(row, MapNode):
-        return False
-    names = {_bare(name) for name in row}
-    is_served = any(
-        isinstance(value, str) and value.lower() not in _VERBS and operation_named(value) is not None
-        for value in row.values()
-    )
-    return "querytype" in names or (is_served and not names.isdisjoint(_BARE_MARKS))
-
-
-def _bare(name: str) -> str:
-    return re.sub(r"[\s_-]", "", name.lower())
-
-
-def _is_well_named(document: object) -> bool:
-    if isinstance(document, ListNode):
-        return bool(document) and all(_is_row(row) for row in document)
-    if not isinstance(document, MapNode):
-        return False
-    tables = document.get("tables")
-    if "access_pattern_mapping" in document:
-        return True
-    if isinstance(tables, ListNode | MapNode):
-        bodies = tables.values() if isinstance(tables, MapNode) else tables
-        marks = ("patterns", "partition_key", "access_patterns", "pk")
-        return any(isinstance(body, MapNode) and any(mark in body for mark in marks) for body in bodies)
-    rows = next((document[name] for name in _ROW_LISTS if name in document), None)
-    if isinstance(rows, MapNode):
-        rows = list(rows.values())
-    return isinstance(rows, list) and any(_is_row(row) for row in rows)
-
-
-def _is_row(row: object) -> bool:
-    marks = ("operation", "query_type", "queryType", "operations", "pk", "PK", "key")
-    return isinstance(row, MapNode) and any(mark in row for mark in marks)
 
 
 def canonical(document: Any) -> Any:  # noqa: ANN401 (a document is what its author wrote)
@@ -127,9 +71,9 @@ def canonical(document: Any) -> Any:  # noqa: ANN401 (a document is what its aut
         document = MapNode([("patterns", document)], document.line)
     if not isinstance(document, MapNode):
         return document
-    if "tables" not in document and any(name in document for name in (*_ROW_LISTS, "table")):
+    if "tables" not in document and any(name in document for name in (*ROW_LISTS, "table")):
         document = _gather(document)
-    tables = _as_list(document.get("tables"), "name")
+    tables = as_list(document.get("tables"), "name")
     if "tables" in document:
         document["tables"] = tables
     for table in tables if isinstance(tables, ListNode) else ():
@@ -147,7 +91,7 @@ def _gather(document: MapNode) -> MapNode:
     for key in list(document):
         (root if key in _TOP else table).take(key, document, key)
     _rename(table, _TABLE_NAMES)
-    rows = _as_list(table.pop("patterns", None), "id")
+    rows = as_list(table.pop("patterns", None), "id")
     tables = ListNode(line=document.line)
     named: dict[str, MapNode] = {}
     listed = rows if isinstance(rows, ListNode) else ListNode()
@@ -176,7 +120,7 @@ def _gather(document: MapNode) -> MapNode:
     return root
 
 
-def _as_list(value: object, name: str) -> object:
+def as_list(value: object, name: str) -> object:
     """Make a list of a mapping by name; a list stays."""
     if not isinstance(value, MapNode):
         return value
@@ -210,7 +154,7 @@ def _rewrite_table(table: MapNode) -> None:
     _rename(table, _TABLE_NAMES)
     for part, name in (("patterns", "id"), ("indexes", "name"), ("entities", "name")):
         if part in table:
-            table[part] = _as_list(table[part], name)
+            table[part] = as_list(table[part], name)
     for index in _maps(table, "indexes"):
         _rename(index, _INDEX_NAMES)
     for pattern in _maps(table, "patterns"):

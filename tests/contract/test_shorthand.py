@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from analyzer.contract.document import parse_document
-from analyzer.contract.shorthand import is_contract_like, slug
+from analyzer.contract.likeness import is_contract_like
+from analyzer.contract.shorthand import slug
 
 if TYPE_CHECKING:
     from collections.abc import Callable
