@@ -105,6 +105,10 @@ class Emitter:
 
     register_first = register_last = register
 
+    def unregister(self, event: str, unique_id: str) -> None:
+        """Forget a handler, if there is one."""
+        self.handlers.pop(event.partition(".")[0], None)
+
     def emit(self, _event: str) -> list[Any]:
         """Answer as an emitter that nobody has instrumented."""
         return []

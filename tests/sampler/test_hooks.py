@@ -76,16 +76,85 @@ def test_a_fault_of_ours_is_counted_and_never_seen(log: Log, monkeypatch: pytest
     assert log.stats.failures == 1
 
 
-def test_callables_of_the_user_that_fail_cost_a_record_and_no_more(log: Log) -> None:
-    def fail() -> str:
-        raise RuntimeError("no pattern today")
+def fail() -> str:
+    raise RuntimeError("not today")
 
-    client = log.start(pattern=fail)
+
+@pytest.mark.parametrize(
+    ("option", "failures"),
+    [
+        ({"pattern": fail}, 1),
+        ({"trace": fail}, 1),
+        ({"trace": fail, "trace_rate": 0.0, "request_rate": 0.0, "key_rate": 1.0}, 2),
+        ({"pattern": object}, 1),
+        ({"trace": lambda: b"x"}, 1),
+        ({"trace": None}, 0),
+        ({"caller": b"x"}, 0),
+        ({"account": 5}, 0),
+        ({"salt": lambda: 5}, 0),
+    ],
+)
+def test_what_the_user_gave_that_fails_costs_a_field_and_no_record(
+    log: Log, option: dict[str, Any], failures: int
+) -> None:
+    get(log.start(**option))
+    assert log.sampler is not None
+    assert log.sampler.flush(10)
+    assert (log.stats.written, log.stats.failures) == (1, failures)
+    assert not {"pattern", "trace_id", "account"} & json.loads(log.lines).keys()
+
+
+def test_a_malformed_arn_costs_no_record(log: Log) -> None:
+    log.start().get_item(TableName="arn:x", Key=CASE)
+    assert "account" not in log.record()
+
+
+def test_after_close_a_client_made_before_can_be_instrumented_again(log: Log) -> None:
+    client = log.start()
+    first = log.sampler
+    assert first is not None
+    first.close()
+    log.sampler = dynascope_sampler.instrument(client, sink=log.take)
+    assert log.sampler is not first
     get(client)
-    assert log.stats.failures == 1
+    assert len(log.records()) == 1
 
 
-@pytest.mark.parametrize("option", [{"request_rate": 1.5}, {"key_rate": -1}, {"keys": "clear"}, {"queue_size": 0}])
+@pytest.mark.parametrize("again", [False, True])
+def test_a_call_under_way_at_the_close_still_hides_the_capacity(
+    log: Log, dynamodb: StubDynamoDB, *, again: bool
+) -> None:
+    client = log.start(capacity=True, on_client=True)
+
+    def answer(_operation: str, _body: Any) -> Any:
+        assert log.sampler is not None
+        log.sampler.close()
+        if again:
+            log.sampler = dynascope_sampler.instrument(client, sink=log.take)
+        return {"ConsumedCapacity": {"TableName": "cases", "CapacityUnits": 1.0}}
+
+    dynamodb.answer = answer
+    assert "ConsumedCapacity" not in get(client)
+    assert log.stats.failures == 0
+
+
+@pytest.mark.parametrize(
+    "option",
+    [
+        {"request_rate": 1.5},
+        {"request_rate": "0.5"},
+        {"key_rate": -1},
+        {"keys": "clear"},
+        {"queue_size": 0},
+        {"queue_size": "x"},
+        {"salt": 5},
+        {"sink": 5},
+        {"sink": b"log"},
+        {"pattern": 5},
+        {"trace": 5},
+        {"backups": None},
+    ],
+)
 def test_an_option_that_makes_no_sense_is_refused_at_once(option: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match=str(next(iter(option)))):
         dynascope_sampler.instrument(boto3.Session(), **option)

@@ -39,6 +39,16 @@ _INDEXES = b'"ReturnConsumedCapacity": "INDEXES"'
 _KEY_UNKNOWN, _FAILURE = 2, 3
 
 
+_EVENTS_OF_A_BEGINNING = ("before-parameter-build.dynamodb", "before-call.dynamodb")
+_EVENTS = (
+    *_EVENTS_OF_A_BEGINNING,
+    "request-created.dynamodb",
+    "response-received.dynamodb",
+    "after-call.dynamodb",
+    "after-call-error.dynamodb",
+)
+
+
 class Hooks:
     """What one instrumented session or client calls at its events."""
 
@@ -48,7 +58,7 @@ class Hooks:
         schema: Schema,
         writer: Writer,
         *,
-        trace: Callable[[], str | None],
+        trace: Callable[[], str | None] | None,
         pattern: Callable[[], str | None] | None,
         asks_capacity: bool,
         describer: Describer | None,
@@ -64,15 +74,20 @@ class Hooks:
         self.is_closed = False
 
     def register(self, emitter: Any, handle: Any) -> None:
-        """Listen to a session's or a client's events; a second time changes nothing."""
+        """Listen to a session's or a client's events, in place of hooks that were closed."""
+        self._unregister(emitter, _EVENTS)
         emitter.register(HANDLE_EVENT, lambda **_: handle, unique_id=f"{_UNIQUE_ID}-handle")
         for event, listener, register in self._listeners(emitter):
             register(event, listener, unique_id=f"{_UNIQUE_ID}-{event}")
 
     def unregister(self, emitter: Any) -> None:
-        """Stop listening."""
+        """Stop listening to calls that begin; those under way end as they began."""
+        self._unregister(emitter, _EVENTS_OF_A_BEGINNING)
+
+    @staticmethod
+    def _unregister(emitter: Any, events: tuple[str, ...]) -> None:
         emitter.unregister(HANDLE_EVENT, unique_id=f"{_UNIQUE_ID}-handle")
-        for event, _, _ in self._listeners(emitter):
+        for event in events:
             emitter.unregister(event, unique_id=f"{_UNIQUE_ID}-{event}")
 
     def _listeners(self, emitter: Any) -> list[tuple[str, Callable[..., None], Callable[..., None]]]:
@@ -93,7 +108,7 @@ class Hooks:
             operation = model.name
             if operation in OPERATIONS and not self.is_closed and "is_presign_request" not in context:
                 sent = operation in _TOKEN_OPERATIONS and bool(params.get("ClientRequestToken"))
-                context[_CONTEXT] = Call(operation, params, token_sent=sent)
+                context[_CONTEXT] = Call(operation, params, self, token_sent=sent)
         except Exception:  # noqa: BLE001 - the application must never see a fault of ours
             self._writer.counts.add(_FAILURE)
 
@@ -161,10 +176,22 @@ class Hooks:
         try:
             call = context.get(_CONTEXT)
             if call is None:
-                learn_from_answer(self._schema, model.name, parsed)
+                if not self.is_closed:
+                    learn_from_answer(self._schema, model.name, parsed)
                 return
-            status = http_response.status_code
             consumed = parsed.pop("ConsumedCapacity", None) if call.hides_capacity else None
+            if call.hooks is not self:
+                call.hooks.end(http_response.status_code, parsed, call, context, consumed)
+            else:
+                self.end(http_response.status_code, parsed, call, context, consumed)
+        except Exception:  # noqa: BLE001 - same
+            self._writer.counts.add(_FAILURE)
+
+    def end(self, status: int, parsed: Any, call: Call, context: Any, consumed: Any) -> None:
+        """Decide about a call that began here, wherever its answer was seen."""
+        if self.is_closed:
+            return
+        try:
             if status < _FAILED_STATUS:
                 strata = self._strata
                 is_plain = call.tries is None and "UnprocessedKeys" not in parsed and "UnprocessedItems" not in parsed
@@ -190,17 +217,20 @@ class Hooks:
         """Queue the record of a call that got no answer; a transport error's message is not ours to repeat."""
         try:
             call = context.get(_CONTEXT)
-            if call is not None:
-                error = {"code": type(exception).__name__}
-                self._keep(call, {}, error, self._choose(call, {}), context, None, always=True)
+            if call is not None and not call.hooks.is_closed:
+                call.hooks.lose(call, context, {"code": type(exception).__name__})
         except Exception:  # noqa: BLE001 - same
             self._writer.counts.add(_FAILURE)
+
+    def lose(self, call: Call, context: Any, error: dict[str, Any]) -> None:
+        """Queue a call that began here and got no answer."""
+        self._keep(call, {}, error, self._choose(call, {}), context, None, always=True)
 
     def _choose(self, call: Call, parsed: Mapping[str, Any]) -> Choice | None:
         strata = self._strata
         if strata.keeps_all:
             return ALL
-        trace = self._trace() if strata.trace_rate is not None else None
+        trace = self._told(self._trace) if strata.trace_rate is not None else None
         partitions: AbstractSet[str] = frozenset()
         if trace is None and strata.key_rate is not None:
             partitions = partitions_of(call, parsed, self._schema)
@@ -246,17 +276,31 @@ class Hooks:
             raw.fields["region"] = region
         pattern = PATTERN.get()
         if pattern is None and self._pattern is not None:
-            pattern = self._pattern()
-        if pattern is not None:
+            pattern = self._told(self._pattern)
+        if isinstance(pattern, str):
             raw.fields["pattern"] = pattern
-        trace = self._trace()
+        trace = self._told(self._trace)
         if trace is not None:
             raw.fields["trace_id"] = trace
+
+    def _told(self, function: Callable[[], Any] | None) -> str | None:
+        """Ask a callable of the user's; one that fails, or tells no text, costs a field and no record."""
+        if function is None:
+            return None
+        try:
+            told = function()
+        except Exception:  # noqa: BLE001 - same
+            self._writer.counts.add(_FAILURE)
+            return None
+        if told is None or isinstance(told, str):
+            return told
+        self._writer.counts.add(_FAILURE)
+        return None
 
     def _missed_probability(self, call: Call, parsed: Mapping[str, Any]) -> float:
         """Return with what probability the strata would have kept a call that they did not keep."""
         strata = self._strata
-        trace = self._trace() if strata.trace_rate is not None else None
+        trace = self._told(self._trace) if strata.trace_rate is not None else None
         partitions: AbstractSet[str] = frozenset()
         if trace is None and strata.key_rate is not None:
             partitions = partitions_of(call, parsed, self._schema)

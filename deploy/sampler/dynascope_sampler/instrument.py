@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import weakref
 from typing import TYPE_CHECKING, Any, Callable, NamedTuple
 
@@ -59,6 +60,7 @@ class Sampler:
         self._hooks = hooks
         self._emitters: list[Any] = []
         self._salt = salt
+        self.is_closed = False
 
     @property
     def stats(self) -> Stats:
@@ -84,6 +86,7 @@ class Sampler:
     def close(self, timeout: float = 2.0) -> bool:
         """Stop listening, write what waits, close the sink; True if all that fitted into the time."""
         global _new_sessions  # noqa: PLW0603 - same
+        self.is_closed = True
         if _new_sessions is self:
             _new_sessions = None
         for hooks in self._hooks:
@@ -109,7 +112,7 @@ def instrument(  # noqa: PLR0913 - keyword arguments are the configuration
     caller_version: str | None = None,
     account: str | None = None,
     pattern: str | Callable[[], str | None] | None = None,
-    trace: Callable[[], str | None] = current_trace,
+    trace: Callable[[], str | None] | None = current_trace,
     describe: bool = False,
     queue_size: int = 10_000,
     max_bytes: int = 64 * 1024 * 1024,
@@ -123,6 +126,13 @@ def instrument(  # noqa: PLR0913 - keyword arguments are the configuration
     Raises ValueError for an option that makes no sense, and nothing else, then or later.
     """
     _check_options(keys, queue_size, request_rate=request_rate, trace_rate=trace_rate, key_rate=key_rate)
+    _check_kinds(
+        sink=(sink, (str, os.PathLike), "a path, a callable or None"),
+        salt=(salt, (str, bytes), "bytes, text, a callable or None"),
+        pattern=(pattern, (str,), "the id of a pattern, a callable or None"),
+        trace=(trace, (), "a callable or None"),
+    )
+    _check_numbers(max_bytes=max_bytes, max_age_seconds=max_age_seconds, backups=backups)
     emitter = None if session_or_client is None else _emitter_of(session_or_client)
     existing, is_async = (_new_sessions, False) if emitter is None else _existing_handle(emitter)
     if existing is not None:
@@ -130,9 +140,9 @@ def instrument(  # noqa: PLR0913 - keyword arguments are the configuration
     shared = Salt(salt)
     strata = Strata(request_rate, trace_rate, key_rate, shared.key)
     known = Schema(_load(schema))
-    caller = caller or default_caller()
-    version = caller_version or default_caller_version()
-    constant = {"caller": caller, "caller_version": version, "account": account, "keys": keys}
+    caller = _text(caller) or default_caller()
+    version = _text(caller_version) or default_caller_version()
+    constant = {"caller": caller, "caller_version": version, "account": _text(account), "keys": keys}
     constant["salt_id"] = shared.salt_id if keys == "token" else None
     finisher = Finisher(
         KeyPolicy(keys, shared), known, {name: value for name, value in constant.items() if value is not None}
@@ -184,14 +194,33 @@ def _attach_to_new_sessions(sampler: Sampler, attach: Callable[..., None]) -> No
     botocore.register_initializer(on_new_session)
 
 
-def _check_options(keys: str, queue_size: int, **rates: float | None) -> None:
+def _check_options(keys: Any, queue_size: Any, **rates: Any) -> None:
     if keys not in POLICIES:
         raise ValueError(f"keys={keys!r} is none of {', '.join(POLICIES)}")
-    if queue_size < 1:
+    if not isinstance(queue_size, int) or queue_size < 1:
         raise ValueError(f"queue_size={queue_size!r} holds nothing; it is a number of records")
     for name, rate in rates.items():
-        if rate is not None and not 0 <= rate <= 1:
+        if rate is not None and not (isinstance(rate, (int, float)) and 0 <= rate <= 1):
             raise ValueError(f"{name}={rate!r} is no probability from 0 to 1")
+
+
+def _check_kinds(**options: tuple[Any, tuple[Any, ...], str]) -> None:
+    for name, (value, kinds, wanted) in options.items():
+        if value is not None and not callable(value) and not isinstance(value, kinds):
+            raise ValueError(f"{name} is of type {type(value).__name__}; it is {wanted}")
+
+
+def _check_numbers(**numbers: Any) -> None:
+    for name, number in numbers.items():
+        if not isinstance(number, (int, float)) or not number >= 0:
+            raise ValueError(f"{name}={number!r} is no number from 0 on")
+
+
+def _text(given: Any) -> str | None:
+    """Return a text that every record will hold; what is none costs the field and no record."""
+    if isinstance(given, bytes):
+        return given.decode("utf-8", "replace")
+    return given if isinstance(given, str) else None
 
 
 def _load(schema: SchemaLike) -> dict[str, TableSchema]:
@@ -232,4 +261,4 @@ def _existing_handle(emitter: Any) -> tuple[Sampler | None, bool]:
         else:
             answers.close()
             answers = []
-    return next((handle for _, handle in answers if handle is not None), None), is_async
+    return next((handle for _, handle in answers if handle is not None and not handle.is_closed), None), is_async

@@ -71,6 +71,8 @@ class Salt:
 def _resolve(given: SaltLike) -> bytes | None:
     try:
         secret = given() if callable(given) else given
+        if secret is not None and not isinstance(secret, (str, bytes)):
+            raise TypeError("a salt is text or bytes")  # noqa: TRY301 - as if the callable had failed
         if secret is None:
             secret = os.environ.get("DYNASCOPE_SALT") or None
         path = os.environ.get("DYNASCOPE_SALT_FILE")

@@ -25,6 +25,7 @@ __all__ = ["OPERATIONS", "RETURNED_KEYS", "Call", "Raw", "build", "describe"]
 RETURNED_KEYS = 25
 """Keys of returned items that a record holds; `count` tells where there were more."""
 
+_ACCOUNT_OF_ARN = 4
 _EXPIRY_LOOKED_AT = 1_000
 _EMPTY: Mapping[str, Any] = {}
 _AS_SENT: tuple[tuple[str, str, type], ...] = (
@@ -41,10 +42,22 @@ _SELECTS = frozenset({"ALL_ATTRIBUTES", "ALL_PROJECTED_ATTRIBUTES", "COUNT", "SP
 class Call:
     """One call under way: what its hooks hand to one another through botocore's context."""
 
-    __slots__ = ("began", "endpoint", "hides_capacity", "operation", "params", "sent", "time", "token_sent", "tries")
+    __slots__ = (
+        "began",
+        "endpoint",
+        "hides_capacity",
+        "hooks",
+        "operation",
+        "params",
+        "sent",
+        "time",
+        "token_sent",
+        "tries",
+    )
 
-    def __init__(self, operation: str, params: Mapping[str, Any], *, token_sent: bool) -> None:
-        """Begin the clocks."""
+    def __init__(self, operation: str, params: Mapping[str, Any], hooks: Any = None, *, token_sent: bool) -> None:
+        """Begin the clocks; `hooks` are those that saw it begin, to which its answer belongs."""
+        self.hooks = hooks
         self.operation = operation
         self.params = params
         self.token_sent = token_sent
@@ -95,7 +108,9 @@ def build(call: Call, parsed: Mapping[str, Any], schema: Schema) -> Raw:
     if name is not None:
         raw.table = raw.fields["table"] = table_name(name)
         if name.startswith("arn:"):
-            raw.fields["account"] = name.split(":")[4]
+            parts = name.split(":")
+            if len(parts) > _ACCOUNT_OF_ARN:
+                raw.fields["account"] = parts[_ACCOUNT_OF_ARN]
     OPERATIONS[call.operation](raw, params, parsed, schema)
     consumed = parsed.get("ConsumedCapacity")
     if consumed:

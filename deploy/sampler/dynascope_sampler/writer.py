@@ -142,7 +142,7 @@ class Writer:
         return True
 
     def retire(self) -> None:
-        """End the thread once all is written: whoever used this writer is gone. No lock is taken, as this runs in gc."""
+        """End the thread once all is written: whoever used this writer is gone. No lock is taken: gc runs it."""
         self._stopping = True
 
     @property
