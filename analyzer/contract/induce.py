@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 import numpy as np
 from msgspec import Struct, field
 
@@ -27,6 +28,7 @@ __all__ = ["Draft", "SetAside", "induce"]
 _MOST_PATTERNS = 200
 _MOST_ENTITIES = 50
 _MOST_MAPS = 10
+_NEVER_ANSWERED = "every call was refused; nothing shows that it is meant"
 _LEAST_SLICES = 6
 _VERBS = {
     "GetItem": "get",
@@ -77,6 +79,7 @@ class _Seen(Struct):
 def induce(counts: Counts) -> Draft:
     """Draft the contract that these requests keep; whatever `check` would fail is set aside with the reason."""
     tables: dict[str, dict[tuple[object, ...], _Seen]] = {}
+    answered: set[tuple[object, ...]] = set()
     for number, cell in enumerate(counts.cells):
         requests = int(counts.values[number, Count.REQUESTS])
         if cell.secondary or not requests or not cell.shape.parsed:
@@ -85,9 +88,23 @@ def induce(counts: Counts) -> Draft:
         seen = tables.setdefault(cell.shape.table, {}).setdefault(_identity(cell.shape, keys), _Seen(cell.shape, keys))
         seen.cells.append(number)
         seen.requests += requests / cell.sample_rate
+        if requests > _refused(counts, number):
+            answered.add((cell.shape.table, _identity(cell.shape, keys)))
     notes: dict[str, str] = {}
-    listed = [_table(name, list(tables[name].values()), counts, notes) for name in sorted(tables)]
-    return _checked(Draft({"version": 1, "tables": listed}, notes=notes))
+    listed, refused = [], []
+    for name in sorted(tables):
+        meant = [seen for identity, seen in tables[name].items() if (name, identity) in answered]
+        listed += [_table(name, meant, counts, notes)] if meant else []
+        others = [seen for identity, seen in tables[name].items() if (name, identity) not in answered]
+        refused += [SetAside(name, _pattern(seen, {}, Counter(), counts), _NEVER_ANSWERED) for seen in others]
+    draft = _checked(Draft({"version": 1, "tables": listed}, notes=notes))
+    return msgspec.structs.replace(draft, set_aside=(*draft.set_aside, *refused))
+
+
+def _refused(counts: Counts, number: int) -> int:
+    """Return how many calls of a cell failed for what they asked, not for a limit or an unmet condition."""
+    values = counts.values[number]
+    return int(values[Count.FAILED] - values[Count.THROTTLED_FAILED] - values[Count.CONDITION_FAILED])
 
 
 def _identity(shape: Shape, keys: tuple[Key, ...]) -> tuple[object, ...]:
@@ -219,12 +236,10 @@ def _pattern(seen: _Seen, entities: dict[Key, dict[str, Any]], used: Counter[str
 
 
 def _usage(seen: _Seen, cells: list[Cell], counts: Counts) -> dict[str, Any]:
-    """Return how a pattern is used: order, pages, consistency, filter, rate and callers."""
+    """Return how a pattern is used: order, consistency, filter, rate and callers."""
     usage: dict[str, Any] = {}
     if seen.shape.operation == "Query" and seen.shape.forward is False:
         usage["order"] = "descending"
-    limits = [c.shape.limit_bucket for c in cells if c.shape.limit_bucket is not None]
-    usage |= {"page_size": max(limits)} if limits else {}
     usage |= {"consistency": "strong"} if all(c.shape.consistent for c in cells) else {}
     if seen.shape.filter is not None:
         usage["filter"] = _filter(seen, counts)

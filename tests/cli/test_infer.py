@@ -65,7 +65,7 @@ def test_a_contract_is_drafted_from_a_log(log: Path, tmp_path: Path, capsys: pyt
     }
     listed = table.pattern("list-case-audit")
     assert listed is not None
-    assert (listed.order, listed.page_size, listed.callers, listed.rate.peak) == ("descending", 32, ("web",), 2)
+    assert (listed.order, listed.callers, listed.rate.peak) == ("descending", ("web",), 2)
     assert [remark for remark in lint(contract) if remark.severity == "fail"] == []
 
 

@@ -65,8 +65,23 @@ def test_shapes_that_differ_only_in_what_no_pattern_is_made_of_are_one(
     first = shape("Query", CASE, limit_bucket=16, consistent=True, projection=("a",))
     second = shape("Query", ("PK", "=", "CASE#<n>"), limit_bucket=64)
     (pattern,) = table(induce(counted((first, "web", MINUTE, 0.1), (second, "job", MINUTE, 1.0))))["patterns"]
-    assert (pattern["page_size"], pattern["callers"], pattern["rate"]["peak"]) == (64, ["job", "web"], 66)
-    assert "consistency" not in pattern
+    assert (pattern["callers"], pattern["rate"]["peak"]) == (["job", "web"], 66)
+    assert not {"consistency", "page_size"} & set(pattern)
+
+
+@pytest.mark.parametrize(("column", "is_meant"), [(None, False), (Count.THROTTLED_FAILED, True)])
+def test_what_was_always_refused_is_set_aside_unless_a_limit_refused_it(
+    counted: Callable[..., Counts], shape: Callable[..., Shape], column: Count | None, *, is_meant: bool
+) -> None:
+    counts = counted((shape("Query", CASE, index="typo"), "web", MINUTE, 1.0))
+    counts.values[0, Count.FAILED] = counts.values[0, Count.REQUESTS]
+    if column is not None:
+        counts.values[0, column] = counts.values[0, Count.REQUESTS]
+    draft = induce(counts)
+    assert bool(draft.document["tables"]) is is_meant
+    assert [one.because for one in draft.set_aside] == (
+        [] if is_meant else ["every call was refused; nothing shows that it is meant"]
+    )
 
 
 def test_order_filter_and_consistency_are_told(counted: Callable[..., Counts], shape: Callable[..., Shape]) -> None:

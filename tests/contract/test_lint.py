@@ -338,7 +338,7 @@ def test_a_day_that_is_over_is_told_where_there_is_a_clock(rules: Callable[..., 
 @pytest.mark.parametrize(
     "blank", [{"callers": [" "]}, {"callers": ["-"]}, {"purpose": ""}, {"schedule": " "}, {"schedule": "TBD"}]
 )
-def test_blank_values_declare_nothing_of_a_scan(rules: Callable[..., dict[str, str]], blank: object) -> None:
+def test_blank_values_declare_nothing_of_a_scan(rules: Callable[..., dict[str, str]], blank: dict[str, object]) -> None:
     assert rules(DECLARED_SCAN)["scan-pattern"] == "warn"
     assert rules(DECLARED_SCAN | blank)["scan-pattern"] == "fail"
 
