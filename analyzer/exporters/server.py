@@ -67,7 +67,7 @@ class Server:
                 web.get("/metrics", self._metrics),
                 web.get("/healthz", self._health),
                 web.get("/readyz", self._ready),
-                web.get("/docs/", self._docs_index),
+                *(web.get(path, self._docs_index) for path in ("/docs", "/docs/", "/docs/detectors", "/docs/detectors/")),
                 web.get("/docs/metrics", self._metrics_page),
                 web.get("/docs/detectors/{name}", self._detector),
                 web.get("/api/v1/report", self._api_report),

@@ -108,7 +108,8 @@ async def test_an_unknown_page_is_not_found(client: Client, name: str) -> None:
 
 
 async def test_the_index_lists_every_page(client: Client) -> None:
-    assert '<a href="/docs/detectors/hot-key">' in (await client.get("/docs/"))[1]
+    for path in ("/docs", "/docs/", "/docs/detectors", "/docs/detectors/"):
+        assert '<a href="/docs/detectors/hot-key">' in (await client.get(path))[1]
     assert "dynascope_requests_total" in (await client.get("/docs/metrics"))[1]
 
 
