@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from analyzer.render.show import Policy
     from analyzer.requests.tokens import Salt
 
+_INDEX_PATHS = ("/docs", "/docs/", "/docs/detectors", "/docs/detectors/")
 __all__ = ["Server"]
 
 _HEADERS = {
@@ -67,7 +68,7 @@ class Server:
                 web.get("/metrics", self._metrics),
                 web.get("/healthz", self._health),
                 web.get("/readyz", self._ready),
-                *(web.get(path, self._docs_index) for path in ("/docs", "/docs/", "/docs/detectors", "/docs/detectors/")),
+                *(web.get(path, self._docs_index) for path in _INDEX_PATHS),
                 web.get("/docs/metrics", self._metrics_page),
                 web.get("/docs/detectors/{name}", self._detector),
                 web.get("/api/v1/report", self._api_report),
