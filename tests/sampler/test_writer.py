@@ -356,9 +356,10 @@ def test_a_dead_thread_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(queue, "_wake", None)
     monkeypatch.setattr(threading, "excepthook", lambda _: None)
     queue.put(0, CERTAIN, 0, always=False)
-    while queue._thread is not None:
-        queue._thread.join()
-        queue._thread = None
+    for thread in threading.enumerate():
+        if thread is queue._thread:
+            thread.join(10)
+    assert queue._thread is None
     monkeypatch.setattr(queue, "_wake", threading.Event())
     queue.put(1, CERTAIN, 0, always=False)
     assert queue.close(10)

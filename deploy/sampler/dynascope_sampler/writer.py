@@ -157,7 +157,7 @@ class Writer:
             if self._thread is None:
                 thread = threading.Thread(target=self._run, name="dynascope-sampler", daemon=True)
                 thread.start()
-                self._thread = thread
+                self._thread = thread if thread.is_alive() else None
                 _finish_with_child_process()
         finally:
             self._starting.release()
