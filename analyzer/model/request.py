@@ -58,11 +58,12 @@ class RequestError(Struct, omit_defaults=True):
 
 
 class Try(Struct, omit_defaults=True):
-    """One failed try; `at_ms` counts from the record's time."""
+    """One failed try; `at_ms` counts from the record's time, `resource` is the ARN of whose limit it was."""
 
     at_ms: float | None = None
     code: str | None = None
     reason: str | None = None
+    resource: str | None = None
 
 
 class Part(Struct, omit_defaults=True):

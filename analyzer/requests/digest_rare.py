@@ -146,7 +146,8 @@ def _throttle(one: Try, reasons: list[tuple[str, str | None]]) -> tuple[str, str
     """Return reason and resource of a throttled try; the resource stands in the error, by its reason."""
     if one.reason is None:
         return reasons[0] if reasons else ("", None)
-    return one.reason, next((resource for reason, resource in reasons if reason == one.reason), None)
+    told = next((resource for reason, resource in reasons if reason == one.reason), None)
+    return one.reason, one.resource or told
 
 
 def _is_transport(code: str) -> bool:

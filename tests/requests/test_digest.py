@@ -286,6 +286,12 @@ class TestFailures:
         assert counts.throttles[0].reason == ""
         assert counts.throttles[0].resource is None
 
+    def test_a_try_that_a_retry_absorbed_tells_its_own_resource(self) -> None:
+        arn = "arn:aws:dynamodb:us-east-1:111122223333:table/cases/index/GSI1"
+        one = {"code": "ThrottlingException", "reason": "IndexWriteKeyRangeThroughputExceeded", "resource": arn}
+        (throttle,) = result_of(line("PutItem", key=CASE, tries=[one])).throttles
+        assert throttle.resource == Target("111122223333", "us-east-1", "cases", "GSI1")
+
     def test_an_index_that_holds_a_write_up_bears_the_tries(self) -> None:
         reason = "IndexWriteKeyRangeThroughputExceeded"
         arn = "arn:aws:dynamodb:us-east-1:111122223333:table/cases/index/GSI1"

@@ -344,6 +344,7 @@ def test_failed_tries_tell_time_and_reason(log: Log, dynamodb: StubDynamoDB) -> 
         ("ConnectionClosedError", None),
         ("InternalServerError", None),
     ]
+    assert [failed.get("resource") for failed in record["tries"]] == [arn, None, None]
     times = [failed["at_ms"] for failed in record["tries"]]
     assert times == sorted(times)
     assert times[-1] <= record["latency_ms"]

@@ -146,7 +146,7 @@ class PlainDigest:
         arns = {one.reason: one.resource for one in (record.error.reasons if record.error else None) or ()}
         for position, one in enumerate(tries):
             reason = one.reason or next(iter(arns), "")
-            arn = arns.get(reason)
+            arn = one.resource or arns.get(reason)
             limit = limit_of(reason)
             resource = target_of_arn(arn) if arn else None
             if resource is None and limit is not None and not limit.is_index:

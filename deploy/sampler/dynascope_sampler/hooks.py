@@ -162,7 +162,7 @@ class Hooks:
                 failed["code"] = str(told.get("Code") or f"HTTP{response_dict['status_code']}")
                 reasons = throttle_reasons(parsed_response)
                 if reasons and "reason" in reasons[0]:
-                    failed["reason"] = reasons[0]["reason"]
+                    failed.update(reasons[0])
             if call.tries is None:
                 call.tries = []
             call.tries.append(failed)
