@@ -10,7 +10,7 @@ import msgspec
 from analyzer.config import Settings
 from analyzer.detectors import DETECTORS
 from analyzer.render.pages import detector_page
-from analyzer.requests.digest import DigestLimits
+from analyzer.requests.digest_limits import DigestLimits
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -18,7 +18,7 @@ from analyzer.detectors import DETECTORS
 from analyzer.errors import ConfigError, ContractError, Fault
 from analyzer.interfaces import Detector
 from analyzer.render.show import Policy
-from analyzer.requests.digest import DigestLimits
+from analyzer.requests.digest_limits import DigestLimits
 from analyzer.requests.lexicon import Lexicon
 from analyzer.requests.templates import Template
 from analyzer.requests.tokens import Salt

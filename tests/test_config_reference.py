@@ -8,7 +8,7 @@ import msgspec
 from analyzer.config import REFERENCE, Settings
 from analyzer.config_reference import LIMITS, configuration_page
 from analyzer.detectors import DETECTORS
-from analyzer.requests.digest import DigestLimits
+from analyzer.requests.digest_limits import DigestLimits
 
 if TYPE_CHECKING:
     import pytest

@@ -14,7 +14,7 @@ from analyzer.model.finding import Status
 from analyzer.model.instant import format_instant
 from analyzer.model.sight import GapReason
 from analyzer.model.window import Window
-from analyzer.requests.digest import DigestLimits
+from analyzer.requests.digest_limits import DigestLimits
 from analyzer.setup import Setup, build_setup
 from analyzer.watch import Judged, Watch, conclude, expose
 

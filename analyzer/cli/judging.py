@@ -17,7 +17,8 @@ from analyzer.model.instant import SLICE_MS, Instant, slice_of
 from analyzer.model.report import Report
 from analyzer.model.sight import Gap, GapReason, SourceName
 from analyzer.pipeline import Walk
-from analyzer.requests.digest import Digest, DigestLimits
+from analyzer.requests.digest import Digest
+from analyzer.requests.digest_limits import DigestLimits
 from analyzer.setup import contract_of, salt_of
 from analyzer.shortfalls import shortfall
 

@@ -13,7 +13,8 @@ from msgspec import Struct
 from analyzer.cli.judging import Stretch, new_digest
 from analyzer.cli.reading import LogFile, read_blocks
 from analyzer.config import Settings, build_struct
-from analyzer.requests.digest import Digest, DigestLimits
+from analyzer.requests.digest import Digest
+from analyzer.requests.digest_limits import DigestLimits
 from analyzer.setup import contract_of, salt_of
 from collectors.request_log.unpacking import is_packed
 

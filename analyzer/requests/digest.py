@@ -11,17 +11,18 @@ from typing import TYPE_CHECKING
 
 import msgspec
 import numpy as np
-from msgspec import Struct
 
 from analyzer.model.counts import N_COUNTS, Count, Counts
 from analyzer.model.instant import SLICE_MS
 from analyzer.model.window import Window
 from analyzer.requests.digest_block import Line, ReadCounters, read_lines
 from analyzer.requests.digest_cells import CellTable
-from analyzer.requests.digest_columns import Columns, counts_of
+from analyzer.requests.digest_columns import Columns
+from analyzer.requests.digest_counts import counts_of
 from analyzer.requests.digest_heavy import HeavySlices, KeyRows
 from analyzer.requests.digest_intake import Intake
 from analyzer.requests.digest_keys import FormTable
+from analyzer.requests.digest_limits import DigestLimits
 from analyzer.requests.digest_rare import RareCounts, find_failures
 from analyzer.requests.digest_result import heavy_keys
 from analyzer.requests.digest_routes import COUNTER
@@ -42,7 +43,7 @@ if TYPE_CHECKING:
     from analyzer.requests.lexicon import Lexicon
     from analyzer.requests.tokens import Salt
 
-__all__ = ["Digest", "DigestLimits", "ReadCounters"]
+__all__ = ["Digest"]
 
 _SECONDS = SLICE_MS // 1000
 _HOUR_MS = 3_600_000
@@ -53,32 +54,6 @@ _FEW = 128
 
 _MOST_SERIES = 720
 """A window of more slices gets no series: it would be mostly zeros."""
-
-
-class DigestLimits(Struct, frozen=True):
-    """The bounds of everything that grows.
-
-    `batch`: rows of counts that wait to be added. `rows`: key rows that wait to be folded. `cells`, `routes`: shapes
-    with caller and rate, raw texts. `grammar`: raw texts that may go to the grammar in a second of log time. `slices`:
-    how many are kept before the oldest is forgotten by itself. `ids`: request ids remembered for up to 60 s, and once
-    more as many. `heavy`: heavy keys kept of a hot target and slice; `past`: of the past. `fragments`: open sequences.
-    `hours`: clock hours counted of a shape. `future_ms`: how far ahead of now a time may be. `late_ms`: how far behind
-    the newest time a record may be before it counts as late; it is counted in its slice all the same.
-    """
-
-    batch: int = 4096
-    rows: int = 16_384
-    cells: int = 16_384
-    routes: int = 4_096
-    grammar: int = 200
-    slices: int = 4_096
-    ids: int = 20_000
-    heavy: int = 200
-    past: int = 64
-    fragments: int = 4_000
-    hours: int = 24
-    future_ms: int = 60_000
-    late_ms: int = 120_000
 
 
 def _shape_of(lexicon: Lexicon, table: str, value: str) -> str:

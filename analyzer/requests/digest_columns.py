@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from analyzer.model.counts import LATENCY_BOUNDS_MS, N_COUNTS, Count
 from analyzer.requests.digest_block import ABSENT
 from analyzer.requests.digest_codes import CodeMap
 from analyzer.requests.digest_heavy import KeyRows
@@ -18,11 +17,8 @@ from analyzer.requests.digest_keys import IRREGULAR, NO_KEY, KeySpace, canonical
 from analyzer.requests.digest_parts import PartReader, TableCall, spread
 from analyzer.requests.digest_routes import CLASS_BITS, Router, route_keys
 from analyzer.requests.digest_units import UNKNOWN, read_consumed, units_of
-from analyzer.statistics.log_histogram import bucket_numbers
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from analyzer.model.request import Consumed
     from analyzer.requests.digest_block import Line
     from analyzer.requests.digest_cells import CellTable
@@ -30,7 +26,7 @@ if TYPE_CHECKING:
     from analyzer.requests.digest_units import Units
     from analyzer.requests.lexicon import Lexicon
 
-__all__ = ["WHOLE", "Columns", "Rows", "counts_of"]
+__all__ = ["WHOLE", "Columns", "Rows"]
 
 _KEY = attrgetter("key")
 _CONSUMED = attrgetter("consumed")
@@ -39,7 +35,6 @@ WHOLE = ("attempts", "scanned", "count", "returned_bytes", "more", "resumed", "u
 """Numbers that a line tells."""
 
 _GET_WHOLE = tuple(map(attrgetter, WHOLE))
-_BOUNDS = np.array(LATENCY_BOUNDS_MS)
 _UNIT_BITS = 24
 _UNIT_MASK = (1 << _UNIT_BITS) - 1
 _MOST_CONSUMED = 4096
@@ -370,39 +365,6 @@ def _rows(
     of_rows = seconds[source]
     source[requests:] = -1
     return Rows(source, of_rows, cells, read, write, whole, latency, is_parted, key_rows, keys)
-
-
-def counts_of(rows: Sequence[Rows]) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Return seconds, cells, counts of shape (rows, N_COUNTS), and buckets of latency, -1 where it was not told."""
-    source, seconds, cells, read, write, latency = (
-        np.concatenate([getattr(part, name) for part in rows])
-        for name in ("source", "seconds", "cells", "read", "write", "latency")
-    )
-    attempts, scanned, count, size, more, resumed, unprocessed = np.concatenate([part.whole for part in rows], axis=1)
-    columns = np.zeros((N_COUNTS, len(source)), dtype=np.int64)
-    columns[Count.REQUESTS] = source >= 0
-    columns[Count.ATTEMPTS] = np.maximum(attempts, 0)
-    columns[Count.ATTEMPTS_KNOWN] = attempts >= 0
-    has_counts = (scanned >= 0) & (count >= 0)
-    columns[Count.SCANNED] = scanned * has_counts
-    columns[Count.RETURNED] = count * has_counts
-    columns[Count.COUNTS_KNOWN] = has_counts
-    is_filtered = has_counts & (scanned > count) & (read > 0)
-    columns[Count.WASTED_HALF_UNITS] = is_filtered * (read * (scanned - count) // np.maximum(scanned, 1))
-    columns[Count.RETURNED_BYTES] = np.maximum(size, 0)
-    columns[Count.MORE] = more > 0
-    columns[Count.RESUMED] = resumed > 0
-    columns[Count.UNPROCESSED] = np.maximum(unprocessed, 0)
-    has_latency = latency >= 0
-    columns[Count.LATENCY_US] = np.where(has_latency, np.rint(latency * 1000), 0)
-    columns[Count.LATENCY_KNOWN] = has_latency
-    buckets = np.where(has_latency, bucket_numbers(latency, _BOUNDS), -1)
-    columns[Count.UNITS_KNOWN] = (read >= 0) | (write >= 0)
-    read, write = np.maximum(read, 0), np.maximum(write, 0)
-    columns[Count.READ_HALF_UNITS] = read
-    columns[Count.WRITE_HALF_UNITS] = write
-    columns[Count.UNITS_SQUARED] = (read + write) ** 2
-    return seconds, cells, columns.T, buckets
 
 
 def _signatures(squashes: set[Squash], raws: list[bytes], spaces: list[KeySpace]) -> list[bytes]:

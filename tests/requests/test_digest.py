@@ -10,7 +10,8 @@ from analyzer.model.finding import Direction
 from analyzer.model.request import RequestRecord
 from analyzer.model.target import Target
 from analyzer.model.window import Window
-from analyzer.requests.digest import Digest, DigestLimits
+from analyzer.requests.digest import Digest
+from analyzer.requests.digest_limits import DigestLimits
 from analyzer.requests.lexicon import Lexicon, TableKeys
 from analyzer.requests.templates import Template
 from analyzer.requests.tokens import Salt

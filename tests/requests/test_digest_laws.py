@@ -14,7 +14,8 @@ from analyzer.model.counts import Cell, Count, Counts, KeyLevel
 from analyzer.model.finding import Direction
 from analyzer.model.request import RequestRecord
 from analyzer.model.window import Window
-from analyzer.requests.digest import Digest, DigestLimits
+from analyzer.requests.digest import Digest
+from analyzer.requests.digest_limits import DigestLimits
 from tests.support.plain_digest import PlainDigest
 from tests.support.request_lines import LEXICON, START_MS, calls, line, lines_of, records
 

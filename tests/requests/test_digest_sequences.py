@@ -1,10 +1,13 @@
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from analyzer.requests.digest import Digest, DigestLimits
+from analyzer.requests.digest import Digest
 from analyzer.requests.digest_sequences import CONTINUES, MAY_CONTINUE, OPENS, SequenceCounts, SequenceTable
 from tests.support.request_lines import LEXICON, START_MS, line, lines_of
+
+if TYPE_CHECKING:
+    from analyzer.requests.digest_limits import DigestLimits
 
 
 def sequences_of(*records: dict[str, Any], limits: DigestLimits | None = None) -> SequenceCounts:
