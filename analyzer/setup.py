@@ -213,6 +213,6 @@ def _identify(contract: Contract, salt: Salt | None) -> str:
 
 
 def _text_of(value: object) -> str:
-    if isinstance(value, Template):
-        return value.text
-    raise NotImplementedError(type(value))
+    if not isinstance(value, Template):
+        raise TypeError(f"a contract holds no {type(value).__name__}")
+    return value.text

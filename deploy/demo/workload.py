@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import random
+from abc import ABC, abstractmethod
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -42,7 +43,7 @@ def _now() -> str:
     return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-class _Caller:
+class _Caller(ABC):
     """One service with its client and its own chance."""
 
     name = ""
@@ -60,9 +61,9 @@ class _Caller:
         """Return an event id that was not used before in this run."""
         return next(self._events)
 
+    @abstractmethod
     def calls(self) -> list[Call]:
         """Return (calls a second, call)."""
-        raise NotImplementedError(type(self).__name__)
 
 
 class Dashboard(_Caller):

@@ -1,6 +1,7 @@
 from typing import Any
 
 import pytest
+from dynascope_sampler import keys
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -117,7 +118,6 @@ def test_two_spellings_of_a_number_have_one_text(number: Any) -> None:
 
 @given(st.text(min_size=1, max_size=20))
 def test_the_sampler_writes_the_same_tokens(text: str) -> None:
-    keys = pytest.importorskip("dynascope_sampler.keys")
     policy = keys.KeyPolicy("token", keys.Salt(b"a shared secret"))
     for kind in ("S", "N", "B"):
         assert policy.attribute_value(kind, text, LITERALS) == SALT.tokenize_value({kind: text}, LITERALS)
@@ -126,7 +126,6 @@ def test_the_sampler_writes_the_same_tokens(text: str) -> None:
 
 @given(st.text(min_size=1, max_size=20))
 def test_the_sampler_writes_the_same_templates(text: str) -> None:
-    keys = pytest.importorskip("dynascope_sampler.keys")
     policy = keys.KeyPolicy("template", keys.Salt(b"a shared secret"))
     written = policy.attribute_value("S", text, LITERALS)["S"]
     assert "<" in text or "~" in text or written == template_value(text, LITERALS)
