@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 __all__ = [
+    "AbsentError",
+    "BudgetError",
     "CollectError",
     "ConfigError",
     "ContractError",
@@ -19,6 +21,8 @@ __all__ = [
     "Fault",
     "MalformedError",
     "ThrottledError",
+    "UnreachableError",
+    "UnsupportedError",
     "UsageError",
     "closest",
 ]
@@ -68,23 +72,40 @@ class ContractError(_FaultyFileError):
 
 
 class CollectError(DynascopeError):
-    """Something could not be looked at; it becomes a gap."""
+    """Something could not be looked at; it becomes a gap. `code` is AWS's own word for the error, where it said one."""
 
-    def __init__(self, message: str, *, hint: str) -> None:
+    def __init__(self, message: str, *, hint: str, code: str | None = None) -> None:
         super().__init__(message)
         self.hint = hint
+        self.code = code
 
 
 class DeniedError(CollectError):
-    """A permission is missing."""
+    """A permission is missing, or the credentials are none: absent, expired, or signed by a clock that is wrong."""
 
 
 class ThrottledError(CollectError):
     """AWS asked us to slow down."""
 
 
+class UnreachableError(CollectError):
+    """Nobody answered in time: endpoint down, connection lost, time-out, or a fault of the service's own."""
+
+
 class MalformedError(CollectError):
-    """An answer that cannot be read."""
+    """An answer that cannot be read: half of one, or a page of HTML where JSON or XML belongs."""
+
+
+class AbsentError(CollectError):
+    """What was asked for is not there: a table, rule, log group or bucket."""
+
+
+class UnsupportedError(CollectError):
+    """AWS refuses the request itself: it does not know the operation here, or finds a parameter wrong."""
+
+
+class BudgetError(CollectError):
+    """The day's money is spent; nothing was sent."""
 
 
 def closest(word: str, known: Iterable[str]) -> str | None:

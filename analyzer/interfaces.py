@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterable
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from analyzer.model.traffic import Traffic
     from analyzer.model.window import Window
 
-__all__ = ["BlobStore", "Detector", "Exporter", "Source", "Stream"]
+__all__ = ["AwsCaller", "BlobStore", "Detector", "Exporter", "Source", "Stream"]
 
 
 class Source(Protocol):
@@ -76,6 +76,21 @@ class Exporter(Protocol):
 
     async def export(self, report: Report) -> None:
         """Publish one report; it carries its traffic."""
+        ...
+
+
+class AwsCaller(Protocol):
+    """The only way to AWS: paced, counted, paid for, retried, and every failure told in our own words."""
+
+    async def call(
+        self, service: str, operation: str, *, region: str | None = None, account: str | None = None, **params: Any
+    ) -> dict[str, Any]:
+        """Make one call and return the answer's members, without `ResponseMetadata`; pages are the caller's to follow.
+
+        `service` is the SDK's name ("cloudwatch"), `operation` AWS's own ("GetMetricData"), `params` the operation's
+        members; times may be datetimes or epoch seconds. None is the first region, and the account of the daemon's own
+        credentials. A streamed `Body` comes back as bytes, whole. Raises CollectError, each with a hint.
+        """
         ...
 
 
