@@ -1,0 +1,126 @@
+"""Logs of JSON objects decoded: split, unwrapped, read by the reader of their shape, written as records a line."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from collectors.request_log.decoders.moments import instant_of
+from collectors.request_log.decoders.seam import Broken, Decoded, Piece, UnreadableError
+from collectors.request_log.decoders.splitting import Splitter
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from analyzer.model.instant import Instant
+    from analyzer.model.request import RequestRecord
+    from collectors.request_log.decoders.seam import Decoder, Reader
+
+__all__ = ["JsonDecoding", "decode", "pieces_of", "unwrapped"]
+
+_REQUEST = re.compile(r"dynamodb|TableName|commandName", re.IGNORECASE)
+_NOT_JSON = "an entry that looks like a request is no whole JSON object"
+_NOT_UNICODE = "a request holds text that is no Unicode"
+_DEEPEST = 3
+"""Envelopes in envelopes: a container's log of a subscription's records of a service's log."""
+
+
+class JsonDecoding:
+    """Decodes one log of JSON objects with the reader of its shape."""
+
+    def __init__(self, reader: Reader) -> None:
+        self.bad: Counter[str] = Counter()
+        self.others = 0
+        self._reader = reader
+        self._splitter = Splitter()
+        self._encoder = msgspec.json.Encoder()
+
+    def feed(self, chunk: bytes) -> bytes:
+        """Take in the next bytes, cut anywhere; return the records that are whole, one a line."""
+        return self._lines(self._splitter.feed(chunk))
+
+    def finish(self) -> bytes:
+        """Return what is left at the end of the log."""
+        return self._lines(self._splitter.finish()) + b"".join(self._encoded(self._reader.finish()))
+
+    def _lines(self, found: Iterable[Piece | Broken]) -> bytes:
+        return b"".join(line for one in found for line in self._read(one))
+
+    def _read(self, found: Piece | Broken) -> Iterator[bytes]:
+        if isinstance(found, Broken):
+            if _REQUEST.search(found.text):
+                self.bad[_NOT_JSON] += 1
+            else:
+                self.others += 1
+            return
+        for piece in unwrapped(found):
+            try:
+                records = self._reader.read(piece)
+                if records is None:
+                    self.others += 1
+                else:
+                    yield from self._encoded(records)
+            except UnreadableError as error:
+                self.bad[str(error)] += 1
+
+    def _encoded(self, records: Iterable[RequestRecord]) -> Iterator[bytes]:
+        for record in records:
+            try:
+                yield self._encoder.encode(record) + b"\n"
+            except UnicodeEncodeError:
+                self.bad[_NOT_UNICODE] += 1
+
+
+def unwrapped(piece: Piece, depth: int = 0) -> Iterator[Piece]:
+    """Yield the objects that a log service or container runtime wrapped up as text, or the object itself."""
+    found = _wrapped(piece.value) if depth < _DEEPEST else None
+    if found is None:
+        yield piece
+        return
+    for text, time in found:
+        splitter = Splitter()
+        for inner in (*splitter.feed(text.encode("utf-8", "replace")), *splitter.finish()):
+            if isinstance(inner, Piece):
+                at = Piece(inner.value, inner.before, inner.time or time)
+                yield from unwrapped(at, depth + 1)
+
+
+def _wrapped(value: dict[str, Any]) -> list[tuple[str, Instant | None]] | None:
+    """Return the texts that an envelope holds with their times; None where it is none that is known.
+
+    A CloudWatch Logs subscription, an event of FilterLogEvents, a line of a container runtime's log.
+    """
+    events = value.get("logEvents")
+    if isinstance(events, list):
+        return [text for event in events if isinstance(event, dict) for text in _text_of(event, "message", "timestamp")]
+    if "ingestionTime" in value or "logStreamName" in value:
+        return _text_of(value, "message", "timestamp") or None
+    if "stream" in value:
+        return _text_of(value, "log", "time") or None
+    return None
+
+
+def _text_of(value: dict[str, Any], text: str, time: str) -> list[tuple[str, Instant | None]]:
+    found = value.get(text)
+    return [(found, instant_of(value.get(time)))] if isinstance(found, str) else []
+
+
+def pieces_of(first: bytes, most: int) -> tuple[Piece, ...]:
+    """Return the first objects that lie whole in the beginning of a log, unwrapped."""
+    pieces: list[Piece] = []
+    for found in Splitter().feed(first):
+        if isinstance(found, Piece):
+            pieces += unwrapped(found)
+        if len(pieces) >= most:
+            break
+    return tuple(pieces)
+
+
+def decode(decoder: Decoder, content: bytes) -> Decoded:
+    """Decode a whole log at once."""
+    decoding = decoder.begin()
+    lines = decoding.feed(content) + decoding.finish()
+    return Decoded(lines, dict(decoding.bad), decoding.others)

@@ -1,0 +1,35 @@
+"""The shapes of request logs that are known, and which one a log is of."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from collectors.request_log.decoders.decoding import pieces_of
+from collectors.request_log.decoders.native import NativeDecoder
+from collectors.request_log.decoders.seam import Sample
+
+if TYPE_CHECKING:
+    from collectors.request_log.decoders.seam import Decoder
+
+__all__ = ["DECODERS", "SAMPLE_BYTES", "decoder_named", "recognise"]
+
+DECODERS: tuple[Decoder, ...] = (NativeDecoder(),)
+"""Every shape that is recognised by itself; where two fit equally, the first is taken."""
+
+SAMPLE_BYTES = 1024 * 1024
+"""How much of a log's beginning is enough to tell its shape: other services' entries may come first."""
+
+_MOST_PIECES = 500
+
+
+def recognise(first: bytes) -> Decoder | None:
+    """Return the decoder of a log that begins so, None where no shape fits; SAMPLE_BYTES of it are enough."""
+    sample = Sample(first, pieces_of(first, _MOST_PIECES))
+    shares = [(decoder.recognises(sample), decoder) for decoder in DECODERS]
+    best, decoder = max(shares, key=lambda one: one[0])
+    return decoder if best > 0 else None
+
+
+def decoder_named(name: str) -> Decoder | None:
+    """Return the decoder that the user names."""
+    return next((decoder for decoder in DECODERS if decoder.name == name), None)
