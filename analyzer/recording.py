@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 
 from analyzer.errors import MalformedError
-from analyzer.model.batch import Batch, TableSnapshot
+from analyzer.model.batch import Batch
 from analyzer.model.instant import Instant, parse_instant
 from analyzer.model.sight import Covers, Gap, GapReason, SourceName
+from analyzer.model.table import TableDescription, TableSnapshot
 from analyzer.model.target import Target
 from analyzer.model.window import Window
 from analyzer.recording_lines import (
@@ -39,6 +40,8 @@ from analyzer.recording_lines import (
     request_bytes,
     request_time,
     scaling_limits,
+    table_description,
+    time_to_live,
 )
 from collectors.request_log.unpacking import unpacked
 
@@ -162,7 +165,7 @@ class _Reader:
         self._sources |= set() if source is None else {source}
         if isinstance(parsed, RequestLine):
             self._see(request_time(parsed))
-        elif not isinstance(parsed, CounterLine | LimitsLine):
+        elif not isinstance(parsed, CounterLine):
             self._lines.setdefault(type(parsed), []).append(parsed)
 
     def _see(self, time: Instant | None) -> None:
@@ -203,6 +206,7 @@ class _Reader:
                 scaling_limits(line, self._target(line.table, line.index)) for line in self._all(ScalingLine)
             ),
             changes=tuple(change(line) for line in self._all(ChangeLine)),
+            quotas=self._quotas(),
             gaps=(*(gap(line) for line in self._all(GapLine)), *self._gaps, *self._unread()),
         )
 
@@ -217,6 +221,10 @@ class _Reader:
             hint = "replay it with the version that wrote it"
             yield Gap(SourceName.REQUEST_LOG, GapReason.MALFORMED, f"{kinds} that this version does not know", hint)
         yield from filter(None, map(incomplete, self._all(MetricLine)))
+
+    def _quotas(self) -> dict[str, float]:
+        limits = (line.limits for line in self._all(LimitsLine))
+        return {name: float(units) for one in limits for name, units in one.items() if isinstance(units, int | float)}
 
     def _covers(self, window: Window) -> Iterator[Covers]:
         metrics = [
@@ -234,15 +242,15 @@ class _Reader:
             yield Covers(SourceName.REQUEST_LOG, window)
 
     def _tables(self) -> Iterator[TableSnapshot]:
-        ttls = {line.table: line.ttl for line in self._all(TtlLine)}
+        ttls = {line.table: time_to_live(line) for line in self._all(TtlLine)}
         named = set()
         for line in self._all(TableLine):
-            name = str(line.table.get("TableName", ""))
-            named.add(name)
+            table = table_description(line)
+            named.add(table.name)
             time = None if line.time is None else parse_instant(line.time)
-            yield TableSnapshot(self._target(name), time, line.table, ttls.get(name))
+            yield TableSnapshot(target=self._target(table.name), time=time, table=table, ttl=ttls.get(table.name))
         for name in ttls.keys() - named:
-            yield TableSnapshot(self._target(name), None, {"TableName": name}, ttls[name])
+            yield TableSnapshot(target=self._target(name), table=TableDescription(name=name), ttl=ttls[name])
 
 
 def _lines(path: Path) -> Iterator[bytes | Gap | None]:

@@ -7,14 +7,22 @@ from typing import TYPE_CHECKING, Any, get_args
 import msgspec
 from msgspec import Raw, Struct
 
-from analyzer.model.batch import InsightSeries, MetricSeries, ScalingLimits
+from analyzer.model.batch import InsightSeries, MetricSeries
 from analyzer.model.finding import Change
 from analyzer.model.instant import parse_instant
 from analyzer.model.sight import Gap, GapReason, SourceName
+from analyzer.model.table import ScalingLimits, TableDescription, TimeToLive
+from analyzer.model.target import Target
+from collectors.table_catalog.parse import (
+    direction_of,
+    parse_activity,
+    parse_schedule,
+    parse_table,
+    parse_time_to_live,
+)
 
 if TYPE_CHECKING:
     from analyzer.model.instant import Instant
-    from analyzer.model.target import Target
 
 __all__ = [
     "ChangeLine",
@@ -40,6 +48,8 @@ __all__ = [
     "request_bytes",
     "request_time",
     "scaling_limits",
+    "table_description",
+    "time_to_live",
 ]
 
 
@@ -75,7 +85,7 @@ class TtlLine(Struct, tag_field="kind", tag="ttl"):
 
 
 class ScalingLine(Struct, tag_field="kind", tag="scaling"):
-    """One autoscaling target."""
+    """One autoscaling target; `target` is in percent."""
 
     table: str
     dimension: str
@@ -206,6 +216,7 @@ Line = (
 )
 """Any line, told apart by `kind`."""
 
+_ANYWHERE = Target(None, None, "")
 _LINE = msgspec.json.Decoder(Line)
 _KIND = msgspec.json.Decoder(_Kind)
 _PLACED = msgspec.json.Decoder(_Placed)
@@ -267,6 +278,12 @@ def _checked(line: Line) -> Line:
     for contributor in line.report.contributors if isinstance(line, InsightsLine) else ():
         for point in contributor.datapoints:
             parse_instant(point.timestamp)
+    if isinstance(line, TableLine):
+        table_description(line)
+    elif isinstance(line, TtlLine):
+        time_to_live(line)
+    elif isinstance(line, ScalingLine):
+        scaling_limits(line, _ANYWHERE)
     return line
 
 
@@ -313,7 +330,25 @@ def insight_series(line: InsightsLine, target: Target) -> tuple[InsightSeries, .
 
 def scaling_limits(line: ScalingLine, target: Target) -> ScalingLimits:
     """Return one autoscaling target."""
-    return ScalingLimits(target, line.dimension, line.min, line.max, line.target, tuple(line.activities))
+    return ScalingLimits(
+        target=target,
+        direction=direction_of(line.dimension),
+        minimum=line.min,
+        maximum=line.max,
+        target_share=None if line.target is None else line.target / 100,
+        scheduled=tuple(map(parse_schedule, line.scheduled)),
+        activities=tuple(map(parse_activity, line.activities)),
+    )
+
+
+def table_description(line: TableLine) -> TableDescription:
+    """Return what DescribeTable said."""
+    return parse_table(line.table)
+
+
+def time_to_live(line: TtlLine) -> TimeToLive:
+    """Return what DescribeTimeToLive said."""
+    return parse_time_to_live(line.ttl)
 
 
 def change(line: ChangeLine) -> Change:

@@ -8,10 +8,11 @@ import pytest
 import zstandard
 
 from analyzer.errors import MalformedError
-from analyzer.model.batch import InsightSeries, MetricSeries, ScalingLimits
-from analyzer.model.finding import Change
+from analyzer.model.batch import InsightSeries, MetricSeries
+from analyzer.model.finding import Change, Direction
 from analyzer.model.instant import parse_instant
 from analyzer.model.sight import Gap, GapReason, SourceName
+from analyzer.model.table import ScalingLimits, TableDescription, TimeToLive
 from analyzer.model.target import Target
 from analyzer.model.window import Window
 from analyzer.recording import Recording, read_recording, read_requests
@@ -71,18 +72,18 @@ def test_a_table_carries_its_time_to_live(tmp_path: Path) -> None:
         {"kind": "table", "table": description, "time": HEADER["start"]},
     )
     orders, other = recording.batch.tables
-    assert (orders.target, orders.time, orders.description) == (ORDERS, START, description)
-    assert orders.ttl == {"AttributeName": "expires"}
-    assert (other.target.table, other.description, other.ttl) == (
-        "other",
-        {"TableName": "other"},
-        {"AttributeName": "x"},
-    )
+    assert (orders.target, orders.time) == (ORDERS, START)
+    assert orders.table == TableDescription(name="orders", status="ACTIVE")
+    assert orders.ttl == TimeToLive(attribute="expires")
+    assert (other.target.table, other.table) == ("other", TableDescription(name="other"))
+    assert other.ttl == TimeToLive(attribute="x")
 
 
 def test_scaling_becomes_limits(tmp_path: Path) -> None:
     line = {"kind": "scaling", "table": "orders", "dimension": "read", "min": 1, "max": 500, "target": 70}
-    assert read(tmp_path, line).batch.scaling == (ScalingLimits(ORDERS, "read", 1, 500, 70.0),)
+    assert read(tmp_path, line).batch.scaling == (
+        ScalingLimits(target=ORDERS, direction=Direction.READ, minimum=1, maximum=500, target_share=0.7),
+    )
 
 
 def test_a_metric_is_put_in_the_order_of_time(tmp_path: Path) -> None:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from msgspec import Struct
 
 from analyzer.model.finding import Change
 from analyzer.model.instant import Instant
 from analyzer.model.sight import Covers, Gap
+from analyzer.model.table import ScalingLimits, TableSnapshot
 from analyzer.model.target import Target
 from analyzer.model.window import Window
 
@@ -19,9 +18,7 @@ __all__ = [
     "InsightSeries",
     "MetricSeries",
     "Position",
-    "ScalingLimits",
     "StreamStatus",
-    "TableSnapshot",
 ]
 
 
@@ -97,28 +94,11 @@ class InsightSeries(Struct, frozen=True):
     values: tuple[float, ...]
 
 
-class ScalingLimits(Struct, frozen=True):
-    """One autoscaling target with its policy and what it did."""
-
-    target: Target
-    dimension: str
-    minimum: int
-    maximum: int
-    target_percent: float | None
-    activities: tuple[dict[str, Any], ...] = ()
-
-
-class TableSnapshot(Struct, frozen=True):
-    """What DescribeTable said, and when; `description` is its `Table` object."""
-
-    target: Target
-    time: Instant | None
-    description: dict[str, Any]
-    ttl: dict[str, Any] | None = None
-
-
 class Batch(Struct, frozen=True, kw_only=True):
-    """One poll of one source: what it saw, which stretch that covers, and what it could not see."""
+    """One poll of one source: what it saw, which stretch that covers, and what it could not see.
+
+    `quotas` are the account's, in units a second, as DescribeLimits names them.
+    """
 
     window: Window
     covers: tuple[Covers, ...] = ()
@@ -127,4 +107,5 @@ class Batch(Struct, frozen=True, kw_only=True):
     tables: tuple[TableSnapshot, ...] = ()
     scaling: tuple[ScalingLimits, ...] = ()
     changes: tuple[Change, ...] = ()
+    quotas: dict[str, float] = {}
     gaps: tuple[Gap, ...] = ()

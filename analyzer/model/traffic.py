@@ -10,6 +10,7 @@ from analyzer.model.finding import Change, Direction, KeyShown
 from analyzer.model.instant import Instant
 from analyzer.model.shape import Attribution, Shape
 from analyzer.model.sight import Sight
+from analyzer.model.table import TableDescription, TimeToLive
 from analyzer.model.target import Target
 from analyzer.model.window import Window
 
@@ -157,7 +158,7 @@ class Declared(Struct, frozen=True, kw_only=True):
 
 
 class Place(Struct, frozen=True, kw_only=True):
-    """What is declared and known of the target itself."""
+    """What is declared and known of the target itself; `table` is its table's newest description."""
 
     declared: bool = False
     owner: str | None = None
@@ -170,6 +171,8 @@ class Place(Struct, frozen=True, kw_only=True):
     staleness_tolerance_seconds: float | None = None
     ttl_attribute: str | None = None
     patterns: dict[str, Declared] = {}
+    table: TableDescription | None = None
+    time_to_live: TimeToLive | None = None
 
 
 class Refused(Struct, frozen=True):

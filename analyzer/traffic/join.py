@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from analyzer.contract.model import Contract
-    from analyzer.model.batch import TableSnapshot
     from analyzer.model.counts import Cell, Counts
     from analyzer.model.history import History
     from analyzer.model.observations import Observations
     from analyzer.model.shape import Attribution
+    from analyzer.model.table import TableSnapshot
 
 __all__ = ["join"]
 

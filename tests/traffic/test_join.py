@@ -12,7 +12,7 @@ from analyzer.contract.model import (
     Rate,
     TableDeclaration,
 )
-from analyzer.model.batch import Batch, TableSnapshot
+from analyzer.model.batch import Batch
 from analyzer.model.counts import (
     LATENCY_BOUNDS_MS,
     Cell,
@@ -28,6 +28,7 @@ from analyzer.model.finding import Change, Direction
 from analyzer.model.history import EMPTY, History
 from analyzer.model.observations import Observations
 from analyzer.model.sight import Sight, SourceName
+from analyzer.model.table import TableSnapshot
 from analyzer.model.target import Target
 from analyzer.model.traffic import Capacity, Declared, Hurt, Latency, Traffic
 from analyzer.model.window import Window
@@ -35,6 +36,7 @@ from analyzer.traffic.join import join
 from analyzer.traffic.lines import MOST_LINES, coverage_lines, key_lines, pattern_lines
 from analyzer.traffic.measure import add, busiest_caller, direction_units, evidence_of, victims_of
 from analyzer.traffic.sights import sight_states
+from collectors.table_catalog.parse import parse_table
 from tests.support.counting import cell, counts
 from tests.support.evidence import (
     CASES,
@@ -109,7 +111,11 @@ def seen(
 
 
 def described(table: dict[str, Any], time: int | None = 0, **fields: Any) -> Batch:
-    return Batch(window=Window(0, 60_000), tables=(TableSnapshot(CASES, time, table),), **fields)
+    return Batch(
+        window=Window(0, 60_000),
+        tables=(TableSnapshot(target=CASES, time=time, table=parse_table({"TableName": "cases"} | table)),),
+        **fields,
+    )
 
 
 def test_each_target_gets_its_own_rows() -> None:
