@@ -83,7 +83,7 @@ class AwsCaller(Protocol):
     """The only way to AWS: paced, counted, paid for, retried, and every failure told in our own words."""
 
     async def call(
-        self, service: str, operation: str, *, region: str | None = None, account: str | None = None, **params: Any
+        self, service: str, operation: str, *, region: str | None = None, account: str | None = None, **params: object
     ) -> dict[str, Any]:
         """Make one call and return the answer's members, without `ResponseMetadata`; pages are the caller's to follow.
 

@@ -6,6 +6,15 @@ from enum import StrEnum
 
 from msgspec import Struct
 
+from analyzer.errors import (
+    AbsentError,
+    BudgetError,
+    CollectError,
+    DeniedError,
+    MalformedError,
+    ThrottledError,
+    UnreachableError,
+)
 from analyzer.model.instant import Instant
 from analyzer.model.window import Window
 
@@ -89,6 +98,31 @@ class Gap(Struct, frozen=True):
     index: str | None = None
     start: Instant | None = None
     end: Instant | None = None
+
+    @classmethod
+    def from_error(
+        cls,
+        source: SourceName,
+        error: CollectError,
+        *,
+        window: Window | None = None,
+        table: str | None = None,
+        index: str | None = None,
+    ) -> Gap:
+        """Return the gap that a failure to look leaves."""
+        reason = next((reason for kind, reason in _REASONS if isinstance(error, kind)), GapReason.UNSUPPORTED)
+        start, end = (None, None) if window is None else (window.start, window.end)
+        return cls(source, reason, str(error), error.hint, table, index, start, end)
+
+
+_REASONS: tuple[tuple[type[CollectError], GapReason], ...] = (
+    (DeniedError, GapReason.DENIED),
+    (ThrottledError, GapReason.THROTTLED),
+    (UnreachableError, GapReason.TIMEOUT),
+    (MalformedError, GapReason.MALFORMED),
+    (AbsentError, GapReason.NOT_ENABLED),
+    (BudgetError, GapReason.BUDGET),
+)
 
 
 class Skipped(Struct, frozen=True):

@@ -1,0 +1,253 @@
+"""The way to AWS: sessions, regions and roles. Every call is paced, paid for, retried and translated here."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import random
+import time
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import aioboto3
+from aiobotocore.credentials import AioDeferredRefreshableCredentials
+from aiobotocore.session import AioSession
+from botocore.config import Config
+
+from analyzer.errors import CollectError, DeniedError, MalformedError, ThrottledError, UnreachableError
+from collectors.aws.budget import Budget
+from collectors.aws.config import AwsAccount
+from collectors.aws.errors import EXPECTED, translate
+from collectors.aws.retry import RetryBudget, is_worth_retrying, pause_ms
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from aiobotocore.client import AioBaseClient
+    from botocore.model import OperationModel
+
+    from analyzer.model.instant import Instant
+    from collectors.aws.config import AwsConfig
+
+__all__ = ["Aws", "Place"]
+
+_SESSION_NAME = "dynascope"
+_ROLE_SECONDS = 3600
+"""How long a role is assumed for: what every role allows, chained ones too."""
+_SULK_MS = 10_000
+"""So long a role that could not be assumed is not asked for again: a hundred calls must not become a hundred more."""
+
+
+class Place(NamedTuple):
+    """Where a call goes: an account (None is the daemon's own) and a region."""
+
+    account: str | None
+    region: str
+
+    def __str__(self) -> str:
+        """Write `in us-east-1 of 111122223333`."""
+        return f"in {self.region}" + ("" if self.account is None else f" of {self.account}")
+
+
+class _Account:
+    """One account: its session, its clients, and what its own failures have used up."""
+
+    def __init__(self, config: AwsAccount, session: aioboto3.Session, concurrent: int) -> None:
+        self.config = config
+        self.session = session
+        self.clients: dict[tuple[str, str], Any] = {}
+        self.turns: dict[str, asyncio.Semaphore] = {}
+        self.retries: dict[str, RetryBudget] = {}
+        self.opening = asyncio.Lock()
+        self.stack = contextlib.AsyncExitStack()
+        self.refusal: tuple[Instant, CollectError] | None = None
+        self._concurrent = concurrent
+
+    def turn(self, region: str) -> asyncio.Semaphore:
+        """Return what keeps calls to one region few."""
+        return self.turns.setdefault(region, asyncio.Semaphore(self._concurrent))
+
+    def retry_budget(self, region: str) -> RetryBudget:
+        """Return the region's own retry budget: one that fails takes nothing from another."""
+        return self.retries.setdefault(region, RetryBudget())
+
+
+class Aws:
+    """The AwsCaller of the daemon; clients are opened when first used and closed by `close`.
+
+    `clock` is the wall clock in milliseconds; `sleep` waits seconds; `draw` is uniform in [0, 1).
+    """
+
+    def __init__(
+        self,
+        config: AwsConfig,
+        budget: Budget | None = None,
+        clock: Callable[[], Instant] = lambda: time.time_ns() // 1_000_000,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+        draw: Callable[[], float] = random.random,
+    ) -> None:
+        self.config = config
+        self.budget = Budget(config.max_usd_per_day, config.rate_share) if budget is None else budget
+        self._clock = clock
+        self._sleep = sleep
+        self._draw = draw
+        self._accounts: dict[str | None, _Account] = {}
+        for account in (AwsAccount(), *config.accounts):
+            self._accounts[account.account] = _Account(account, self._session(account), config.concurrent)
+        self._first = self._own_region() or "us-east-1"
+
+    def places(self) -> tuple[Place, ...]:
+        """Return every account and region to look at."""
+        regions = self.config.regions or (self._first,)
+        return tuple(
+            Place(account.account, region) for account in self.config.accounts for region in account.regions or regions
+        )
+
+    async def call(
+        self, service: str, operation: str, *, region: str | None = None, account: str | None = None, **params: object
+    ) -> dict[str, Any]:
+        """Make one call; see AwsCaller. Raises CollectError."""
+        place = Place(account, region or self._first)
+        home = self._accounts.get(account)
+        if home is None:
+            hint = "list the account under aws.accounts, with a role to assume"
+            raise DeniedError(f"{operation} {place}: no such account is configured", hint=hint)
+        deadline = self._clock() + self.config.deadline_ms
+        attempt = 0
+        while True:
+            attempt += 1
+            try:
+                return await self._try(home, place, service, operation, params)
+            except CollectError as error:
+                pause = self._pause(home, place, error, attempt, deadline)
+                if pause is None:
+                    raise
+                await self._sleep(pause / 1000)
+
+    async def close(self) -> None:
+        """Close every connection."""
+        for account in self._accounts.values():
+            await account.stack.aclose()
+            account.clients.clear()
+
+    def _pause(self, home: _Account, place: Place, error: CollectError, attempt: int, deadline: Instant) -> int | None:
+        """Return how long to wait before another try; None when there is to be none."""
+        if not is_worth_retrying(error) or attempt >= self.config.attempts:
+            return None
+        pause = pause_ms(attempt, self._draw)
+        if self._clock() + pause > deadline or not home.retry_budget(place.region).take():
+            return None
+        return pause
+
+    async def _try(
+        self, home: _Account, place: Place, service: str, operation: str, params: dict[str, object]
+    ) -> dict[str, Any]:
+        """Wait for a token, pay, send once."""
+        bucket = self.budget.bucket(service, operation, place.region, place.account or "", self._clock())
+        wait = bucket.take(self._clock())
+        if wait:
+            await self._sleep(wait / 1000)
+        charge = self.budget.spend(service, operation, params, self._clock())
+        try:
+            async with home.turn(place.region):
+                answer = await self._send(home, place, service, operation, params)
+        except CollectError as error:
+            if not isinstance(error, UnreachableError | MalformedError):
+                self.budget.refund(operation, charge, self._clock())
+            if isinstance(error, ThrottledError):
+                bucket.slow_down()
+            raise
+        bucket.recover()
+        home.retry_budget(place.region).give_back()
+        return answer
+
+    async def _send(
+        self, home: _Account, place: Place, service: str, operation: str, params: dict[str, object]
+    ) -> dict[str, Any]:
+        limit = (self.config.connect_ms + self.config.read_ms) / 1000
+        try:
+            async with asyncio.timeout(limit):
+                client = await self._client(home, service, place.region)
+                answer: dict[str, Any] = await client._make_api_call(operation, params)  # noqa: SLF001 -- AWS's own name
+                if hasattr(answer.get("Body"), "read"):
+                    answer["Body"] = await answer["Body"].read()
+        except EXPECTED as error:
+            raise translate(error, service, operation, str(place)) from error
+        answer.pop("ResponseMetadata", None)
+        return answer
+
+    async def _client(self, home: _Account, service: str, region: str) -> AioBaseClient:
+        client = home.clients.get((service, region))
+        if client is not None:
+            return client
+        async with home.opening:
+            client = home.clients.get((service, region))
+            if client is None:
+                making = home.session.client(
+                    service, region_name=region, endpoint_url=self.config.endpoint_url, config=self._client_config()
+                )
+                client = home.clients[service, region] = await home.stack.enter_async_context(making)
+                client.meta.events.register("before-parse", _refuse_half_answers)
+        return client
+
+    def _client_config(self) -> Config:
+        return Config(
+            retries={"max_attempts": 0},
+            connect_timeout=self.config.connect_ms / 1000,
+            read_timeout=self.config.read_ms / 1000,
+            max_pool_connections=self.config.concurrent,
+            s3={"addressing_style": "path"} if self.config.endpoint_url else {},
+            user_agent_extra=_SESSION_NAME,
+        )
+
+    def _session(self, account: AwsAccount) -> aioboto3.Session:
+        inner = AioSession(profile=self.config.profile)
+        if account.role is not None:
+            inner._credentials = AioDeferredRefreshableCredentials(lambda: self._assume(account), "assume-role")  # noqa: SLF001 -- the SDK has no other way in
+        return aioboto3.Session(botocore_session=inner)
+
+    def _own_region(self) -> str | None:
+        if self.config.regions:
+            return self.config.regions[0]
+        found: str | None = self._accounts[None].session.region_name
+        return found
+
+    async def _assume(self, account: AwsAccount) -> dict[str, str]:
+        """Assume a role with the daemon's own credentials; a refusal is remembered for a moment."""
+        home = self._accounts[account.account]
+        now = self._clock()
+        if home.refusal is not None and now - home.refusal[0] < _SULK_MS:
+            raise home.refusal[1]
+        asked: dict[str, object] = {
+            "RoleArn": account.role,
+            "RoleSessionName": _SESSION_NAME,
+            "DurationSeconds": _ROLE_SECONDS,
+        }
+        if account.external_id is not None:
+            asked["ExternalId"] = account.external_id
+        try:
+            answer = await self.call(
+                "sts", "AssumeRole", region=None, account=None, RoleSessionName=_SESSION_NAME, **asked
+            )
+        except CollectError as error:
+            home.refusal = (now, error)
+            raise
+        home.refusal = None
+        given = answer["Credentials"]
+        return {
+            "access_key": given["AccessKeyId"],
+            "secret_key": given["SecretAccessKey"],
+            "token": given["SessionToken"],
+            "expiry_time": given["Expiration"].isoformat(),
+        }
+
+
+def _refuse_half_answers(response_dict: dict[str, Any], operation_model: OperationModel, **_: object) -> None:
+    """Raise where a JSON answer breaks off or is none: the SDK would read it as an answer without members."""
+    protocol = operation_model.service_model.resolved_protocol
+    body = response_dict.get("body")
+    if protocol not in {"json", "rest-json"} or not isinstance(body, bytes) or response_dict["status_code"] != 200:  # noqa: PLR2004 - OK
+        return
+    text = body.strip()
+    if text and not (text.startswith(b"{") and text.endswith(b"}")):
+        hint = "something between here and AWS answered in its place: check endpoint_url and proxies"
+        raise MalformedError(f"{operation_model.name}: the answer is no whole JSON", hint=hint)
