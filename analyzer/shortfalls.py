@@ -99,7 +99,8 @@ class Shortfalls:
         """Return what a window lacks; `is_behind` where its end still waits for bytes that are not read."""
         while self._moves and self._moves[0][0] < window.start:
             self._moves.popleft()
-        return (*_standing(status, is_behind=is_behind), *self._moved(window))
+        standing = (gap for gap in status.gaps if gap.end is None or gap.end > window.start)
+        return (*_standing(status, is_behind=is_behind), *standing, *self._moved(window))
 
     def _moved(self, window: Window) -> Iterator[Gap]:
         for name, kind in _KINDS.items():

@@ -140,6 +140,8 @@ class Watch:
             self.last_read_ms = now
         if block.overlong:
             self._digest.read.count_overlong(block.overlong)
+        for reason, count in block.bad.items():
+            self._digest.read.count_bad(reason, count)
         if block.position is not None:
             self.positions[block.position.path] = block.position
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from analyzer.model.batch import StreamStatus
-from analyzer.model.sight import GapReason
+from analyzer.model.sight import Gap, GapReason, SourceName
 from analyzer.model.window import Window
 from analyzer.shortfalls import Shortfalls
 
@@ -66,3 +66,11 @@ def test_files_beyond_the_bound_are_a_gap_as_long_as_they_are() -> None:
     told = ["1 request log is beyond the bound of files tailed at once"]
     assert details(shortfalls, status=status) == details(shortfalls, Window(900_000, 910_000), status) == told
     assert details(shortfalls) == []
+
+
+def test_a_gap_of_a_stream_stands_until_it_ends_before_the_window() -> None:
+    standing = Gap(SourceName.REQUEST_LOG, GapReason.DENIED, "ListObjectsV2: AccessDenied")
+    past = Gap(SourceName.REQUEST_LOG, GapReason.LATE, "nobody listened", start=0, end=15_000)
+    status = StreamStatus(files=1, missing=(), pending_bytes=0, gaps=(standing, past))
+    assert details(Shortfalls({}), WINDOW, status) == ["ListObjectsV2: AccessDenied", "nobody listened"]
+    assert details(Shortfalls({}), Window(15_000, 35_000), status) == ["ListObjectsV2: AccessDenied"]

@@ -128,6 +128,13 @@ def test_an_overlong_line_is_a_bad_one(place: Place) -> None:
     assert watch.bad_lines() == ("line is too long",)
 
 
+def test_what_a_decoder_could_not_read_is_bad_too(place: Place) -> None:
+    watch = Watch(place.setup(), None)
+    watch.take(Block(b"", Position("s3://logs/", 0, 9), bad={"no table": 2}), NOW)
+    assert watch.records()["bad"] == 2
+    assert watch.bad_lines() == ("no table",)
+
+
 def test_a_changed_contract_moves_no_counter_at_a_reload(place: Place) -> None:
     watch = Watch(place.setup(), None)
     watch.take(block(10), NOW)

@@ -23,11 +23,16 @@ __all__ = [
 
 
 class Position(Struct, frozen=True):
-    """How far a file was read: `inode` tells a rotated file from a grown one, `offset` is in bytes, unpacked.
+    """How far a log was read.
 
-    `path` is the name that is tailed, even while a rotated file behind it is read. `head` is a fingerprint of the
-    file's first bytes, which finds it again when it was compressed, and tells a new file that got an old inode.
-    `modified` is when the file was last written to.
+    Of a file: `inode` tells a rotated file from a grown one, `offset` is in bytes, unpacked. `path` is the name that
+    is tailed, even while a rotated file behind it is read. `head` is a fingerprint of the file's first bytes, which
+    finds it again when it was compressed, and tells a new file that got an old inode. `modified` is when the file was
+    last written to.
+
+    Of a log that is listed by time: `path` names it (`s3://bucket/prefix`, `logs://region/group`). All that is older
+    than `modified` was read, and of what is newer what `seen` names: short fingerprints of object keys, event or trace
+    ids. `head` is that of the object which is half read, `offset` the bytes taken of it, unpacked.
     """
 
     path: str
@@ -35,21 +40,27 @@ class Position(Struct, frozen=True):
     offset: int
     head: str = ""
     modified: Instant = 0
+    seen: tuple[str, ...] = ()
 
 
 class Block(Struct):
-    """Whole lines of a request log, and the position after the last of them; `overlong` lines were cut out of it."""
+    """Whole lines of a request log, and the position after the last of them.
+
+    `overlong` lines were cut out of it; `bad` counts by reason what looked like requests and could not be read.
+    """
 
     lines: bytes
     position: Position | None = None
     overlong: int = 0
+    bad: dict[str, int] = {}
 
 
 class StreamStatus(Struct, frozen=True):
     """How a stream stands: what it tails, what is not there, how many bytes it knows to be unread.
 
     `truncated`, `lost` and `damaged` count since the process began: files cut short, files gone before they were read
-    to their end, compressed files that could not be unpacked whole. `skipped` names did not fit the bound.
+    to their end, compressed files that could not be unpacked whole. `skipped` names did not fit the bound. `gaps` are
+    what cannot be looked at: those with an end for the windows that they touch, the others as long as they stand.
     """
 
     files: int
@@ -59,6 +70,7 @@ class StreamStatus(Struct, frozen=True):
     lost: int = 0
     damaged: int = 0
     skipped: int = 0
+    gaps: tuple[Gap, ...] = ()
 
 
 class Check(Struct, frozen=True):
