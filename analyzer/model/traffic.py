@@ -4,20 +4,25 @@ from __future__ import annotations
 
 from msgspec import Struct
 
+from analyzer.model.batch import MetricSeries
 from analyzer.model.counts import KeyLevel, KeyName
 from analyzer.model.estimate import Estimate
 from analyzer.model.finding import Change, Direction, KeyShown
 from analyzer.model.instant import Instant
 from analyzer.model.shape import Attribution, Shape
 from analyzer.model.sight import Sight
-from analyzer.model.table import TableDescription, TimeToLive
+from analyzer.model.table import ScalingLimits, TableDescription, TimeToLive
 from analyzer.model.target import Target
 from analyzer.model.window import Window
 
 __all__ = [
+    "Around",
     "Capacity",
+    "Consumer",
     "Declared",
     "Hurt",
+    "InsightKey",
+    "InsightMinute",
     "KeyHeat",
     "KeySlice",
     "Latency",
@@ -146,15 +151,55 @@ class Capacity(Struct, frozen=True):
 
 
 class Declared(Struct, frozen=True, kw_only=True):
-    """What a declared pattern promises, as far as detectors judge it; None is "not said"."""
+    """What a declared pattern promises, as far as detectors judge it; None is "not said".
+
+    Rates are requests a second, sizes bytes, shares 0 to 1. `is_filtered` says whether a filter belongs to it;
+    `transaction_items` how many items one of its transactions has.
+    """
 
     id: str
     operations: tuple[str, ...] = ()
+    index: str | None = None
     owner: str | None = None
     callers: tuple[str, ...] = ()
+    order: str | None = None
+    consistency: str | None = None
+    freshness_seconds: float | None = None
+    is_filtered: bool | None = None
     discards_at_most: float | None = None
+    page_size: int | None = None
+    returns_all: bool | None = None
+    items_per_key: float | None = None
+    item_bytes: int | None = None
+    p95_rate: float | None = None
     peak_rate: float | None = None
+    surge: dict[str, float] = {}
+    read_rate_a_key: float | None = None
+    write_rate_a_key: float | None = None
+    growth_per_day: float | None = None
+    top_share: float | None = None
+    condition: str | None = None
+    idempotency: str | None = None
+    transaction_items: int | None = None
+    transaction_because: str | None = None
+    slo_p99_seconds: float | None = None
+    slo_errors: float | None = None
+    purpose: str | None = None
+    schedule: str | None = None
+    ends: str | None = None
     max_units_per_second: float | None = None
+
+    @property
+    def scans(self) -> bool:
+        """Whether it is served by a Scan."""
+        return "Scan" in self.operations
+
+
+class Consumer(Struct, frozen=True):
+    """A declared consumer of a table's stream."""
+
+    name: str
+    max_age_seconds: float | None = None
 
 
 class Place(Struct, frozen=True, kw_only=True):
@@ -169,7 +214,12 @@ class Place(Struct, frozen=True, kw_only=True):
     has_lsi: bool | None = None
     capacity: Capacity = Capacity()
     staleness_tolerance_seconds: float | None = None
+    expected_write_amplification: float | None = None
     ttl_attribute: str | None = None
+    ttl_purpose: str | None = None
+    source_of_truth: bool | None = None
+    write_regions: tuple[str, ...] = ()
+    consumers: tuple[Consumer, ...] = ()
     patterns: dict[str, Declared] = {}
     table: TableDescription | None = None
     time_to_live: TimeToLive | None = None
@@ -184,11 +234,61 @@ class Refused(Struct, frozen=True):
     calls: Estimate
 
 
+class InsightMinute(Struct, frozen=True):
+    """One datapoint of a key: units (3 × write + read units) or throttles of the period that begins here.
+
+    `low` and `high` bound the key's heat, the share of a partition's ceiling; both None for throttles.
+    """
+
+    start: Instant
+    value: float
+    low: float | None = None
+    high: float | None = None
+
+
+class InsightKey(Struct, frozen=True, kw_only=True):
+    """One contributor of one Contributor Insights rule: PKC and SKC rank use, PKT and SKT throttles.
+
+    `is_mixed_known`: something bounds how reads and writes mix in it, so that `low` convicts; without it u itself does,
+    as `likely`. `share` is the key's part of what the rule's listed keys took.
+    """
+
+    rule: str
+    name: KeyName
+    key: KeyShown
+    key_template: KeyShown
+    period_seconds: int
+    minutes: tuple[InsightMinute, ...]
+    share: float
+    is_mixed_known: bool = False
+
+    @property
+    def is_throttles(self) -> bool:
+        """Whether its values are throttles rather than units."""
+        return self.rule.endswith("T")
+
+
+class Around(Struct, frozen=True, kw_only=True):
+    """What held in the whole account and region in the same window: a fault of many tables is nobody's key.
+
+    Counts are of tables (indexes with them). `with_server_errors` saw 5xx, `with_transport_failures` no answer at all,
+    `with_throttles` refusals; of `asked` tables anything was seen.
+    """
+
+    asked: int = 0
+    with_server_errors: int = 0
+    with_transport_failures: int = 0
+    with_throttles: int = 0
+
+
 class Traffic(Struct, frozen=True, kw_only=True):
     """Everything known of one target in one window; built once, used by every detector and exporter.
 
     `rows` of an index hold what read it; what its table's writes cost it are rows with `secondary` True. `hours`
     counts, for each fingerprint, the distinct clock hours in which it was seen since the process or file began.
+    `metrics` are the target's own series, a table's also by operation, and may begin long before the window;
+    `account_metrics` bear no table. `insights`, `scaling` and `quotas` are what those sources told. `indexes` are the
+    traffics of a table's indexes, without indexes of their own; of an index, `base` is the traffic of its table.
     """
 
     target: Target
@@ -202,3 +302,11 @@ class Traffic(Struct, frozen=True, kw_only=True):
     changes: tuple[Change, ...] = ()
     sampled: bool = False
     hours: dict[str, int] = {}
+    metrics: tuple[MetricSeries, ...] = ()
+    account_metrics: tuple[MetricSeries, ...] = ()
+    insights: tuple[InsightKey, ...] = ()
+    scaling: tuple[ScalingLimits, ...] = ()
+    quotas: dict[str, float] = {}
+    around: Around = Around()
+    indexes: tuple[Traffic, ...] = ()
+    base: Traffic | None = None

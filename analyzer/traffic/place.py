@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from analyzer.model.table import Provisioning
-from analyzer.model.traffic import Capacity, Declared, Place
+from analyzer.model.traffic import Capacity, Consumer, Declared, Place
 
 if TYPE_CHECKING:
-    from analyzer.contract.model import Contract, PatternDeclaration, TableDeclaration
+    from analyzer.contract.model import Contract, IndexDeclaration, PatternDeclaration, TableDeclaration
     from analyzer.model.table import IndexDescription, TableDescription, TableSnapshot
     from analyzer.model.target import Target
 
@@ -22,31 +24,68 @@ def place_of(target: Target, contract: Contract, snapshot: TableSnapshot | None)
     partition_key, sort_key = _keys(target, declaration, table)
     index = table.index(target.index) if table is not None else None
     declared_index = declaration.index(target.index) if declaration is not None else None
-    return Place(
-        declared=declaration is not None,
-        owner=declaration.owner if declaration is not None else None,
+    place = Place(
         partition_key=partition_key,
         sort_key=sort_key,
         index_keys=_index_keys(declaration, table),
         index_status=index.status if index is not None else None,
         has_lsi=_has_lsi(declaration, table),
         capacity=_capacity(table, index, target),
-        staleness_tolerance_seconds=declared_index.staleness_tolerance_seconds if declared_index is not None else None,
-        ttl_attribute=declaration.ttl_attribute if declaration is not None else None,
-        patterns={p.id: _declared(p, declaration) for p in declaration.patterns} if declaration is not None else {},
         table=table,
         time_to_live=snapshot.ttl if snapshot is not None else None,
+    )
+    return place if declaration is None else _with_declaration(place, declaration, declared_index)
+
+
+def _with_declaration(place: Place, table: TableDeclaration, index: IndexDeclaration | None) -> Place:
+    return msgspec.structs.replace(
+        place,
+        declared=True,
+        owner=table.owner,
+        staleness_tolerance_seconds=index.staleness_tolerance_seconds if index is not None else None,
+        expected_write_amplification=index.expected_write_amplification if index is not None else None,
+        ttl_attribute=table.ttl_attribute,
+        ttl_purpose=table.ttl_purpose,
+        source_of_truth=table.source_of_truth,
+        write_regions=table.replicas.write_regions if table.replicas is not None else (),
+        consumers=tuple(Consumer(stream.consumer, stream.max_age_seconds) for stream in table.streams),
+        patterns={pattern.id: _declared(pattern, table) for pattern in table.patterns},
     )
 
 
 def _declared(pattern: PatternDeclaration, table: TableDeclaration) -> Declared:
+    limit, each = pattern.filter, pattern.per_key
     return Declared(
         id=pattern.id,
         operations=pattern.operations,
+        index=pattern.index,
         owner=table.owner,
         callers=pattern.callers,
-        discards_at_most=pattern.filter.discards_at_most if pattern.filter is not None else None,
+        order=pattern.order,
+        consistency=pattern.consistency,
+        freshness_seconds=pattern.freshness_seconds,
+        is_filtered=limit.allowed if limit is not None else None,
+        discards_at_most=limit.discards_at_most if limit is not None else None,
+        page_size=pattern.page_size,
+        returns_all=pattern.returns_all,
+        items_per_key=pattern.items_per_key,
+        item_bytes=pattern.item_bytes,
+        p95_rate=pattern.rate.p95,
         peak_rate=pattern.rate.peak,
+        surge=pattern.surge,
+        read_rate_a_key=each.read_rate,
+        write_rate_a_key=each.write_rate,
+        growth_per_day=each.growth_per_day,
+        top_share=each.top_share,
+        condition=pattern.condition,
+        idempotency=pattern.idempotency,
+        transaction_items=pattern.transaction_items,
+        transaction_because=pattern.transaction_because,
+        slo_p99_seconds=pattern.slo_p99_seconds,
+        slo_errors=pattern.slo_errors,
+        purpose=pattern.purpose,
+        schedule=pattern.schedule,
+        ends=pattern.ends,
         max_units_per_second=pattern.max_units_per_second,
     )
 

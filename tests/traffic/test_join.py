@@ -143,6 +143,7 @@ def test_what_the_contract_says_of_a_place_is_joined() -> None:
         operations=("GetItem",),
         owner="case-platform",
         callers=("api",),
+        is_filtered=True,
         discards_at_most=0.1,
         peak_rate=600.0,
     )
