@@ -28,7 +28,7 @@ class Notable(StrEnum):
     """Why a call was kept whatever its names; the first that holds. Each kind is a sample of its own."""
 
     UNPROCESSED = "unprocessed"  # keys or items were handed back
-    CANCELLED = "cancelled"  # a cancelled transaction
+    CANCELED = "canceled"  # a canceled transaction
     LARGE = "large"  # an item of 350 KB or more
     EXPIRED = "expired"  # expired items were returned
     THROTTLED = "throttled"  # it ended in a throttle
@@ -44,9 +44,9 @@ class CallTry(Struct, frozen=True):
 
 
 class ReturnedItem(Struct, frozen=True):
-    """One item that a read returned: its key as a token, and its version where it has one."""
+    """One item that a read returned: its key in the base table, as collected, and its version where it has one."""
 
-    key: str
+    key: KeyName
     version: str | None
 
 
@@ -65,7 +65,7 @@ class TtlValue(Struct, frozen=True, kw_only=True):
 class CallPart(Struct, frozen=True, kw_only=True):
     """One member of a batch or transaction, at `position` in the request.
 
-    `cancelled` is its code in a cancelled transaction (None: not its fault, or not known), `is_handed_back` tells
+    `canceled` is its code in a canceled transaction (None: not its fault, or not known), `is_handed_back` tells
     whether it came back unprocessed (None: not known).
     """
 
@@ -75,11 +75,11 @@ class CallPart(Struct, frozen=True, kw_only=True):
     key: KeyName | None = None
     item_bytes: int | None = None
     has_condition: bool = False
-    cancelled: str | None = None
+    canceled: str | None = None
     is_handed_back: bool | None = None
 
 
-class Call(Struct, frozen=True, kw_only=True):
+class Call(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One call at one table or index; a call over several tables is one at each, with its `parts` there alone.
 
     Of `trace_whole`, `key_whole` and `shape_whole` each says that the log and the book hold *all* calls of that trace;
@@ -88,9 +88,8 @@ class Call(Struct, frozen=True, kw_only=True):
     concluded from what did not follow it.
 
     `target` is where its units were consumed (a local index: the table), `shape.index` what was asked. `trace` is
-    opaque. `key` is as collected (tokens where keys are tokens); of a Query what is bound by equality. `sort_operator`
-    is the operator of a Query's sort condition. `asked` is equal for calls of one shape that asked the same, values
-    included. `members` counts all parts of the request, `parts` are those at this table. `unprocessed` and
+    opaque. `key` is as collected (tokens where keys are tokens); of a Query what is bound by equality. `asked` is equal
+    for calls of one shape that asked the same, values of the key condition included. `members` counts all parts of the request, `parts` are those at this table. `unprocessed` and
     `cancellation` (codes by position) are the whole request's. `index_keys` are the keys of the item written in its
     indexes. Units are those of `target` alone. What is None, or an empty tuple, is not known or was not there.
     """
@@ -101,7 +100,6 @@ class Call(Struct, frozen=True, kw_only=True):
     caller: str | None = None
     trace: str | None = None
     key: KeyName | None = None
-    sort_operator: str | None = None
     asked: str = ""
     trace_whole: bool = False
     key_whole: bool = False
@@ -145,6 +143,11 @@ class Call(Struct, frozen=True, kw_only=True):
     def condition(self) -> str | None:
         """The canonical text of its condition; those of parts stand in the shape."""
         return self.shape.condition
+
+    @property
+    def sort_operator(self) -> str | None:
+        """The operator of the condition that is no equality: of a Query, that on the sort key."""
+        return next((predicate.operator for predicate in self.shape.key if predicate.operator != "="), None)
 
     @property
     def consistent(self) -> bool | None:
