@@ -7,26 +7,37 @@ The environment overrides the salt and nothing else.
 from __future__ import annotations
 
 import os
-import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, cast
 
 import msgspec
 from pydantic import (
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
     Field,
-    PlainSerializer,
     PrivateAttr,
     SecretStr,
     ValidationError,
-    WithJsonSchema,
     field_validator,
 )
 
 from analyzer.config_faults import did_you_mean, faults_of, line_of, without
 from analyzer.config_file import Lines, read_yaml
+from analyzer.config_kinds import (
+    UNITS_MS,
+    Duration,
+    Limit,
+    Section,
+    Texts,
+    format_duration,
+    parse_duration,
+    split_address,
+)
+from analyzer.config_request_log import (
+    CloudwatchLogsSettings,
+    OtlpSettings,
+    RequestLogSettings,
+    S3Settings,
+    XraySettings,
+)
 from analyzer.errors import ConfigError, Fault
 from analyzer.exporters.address import is_loopback
 
@@ -51,78 +62,27 @@ __all__ = [
 DEFAULT_LISTEN = "127.0.0.1:8642"
 REFERENCE = "docs/reference/configuration.md"
 _SLICE_MS = 10_000
-_LAST_PORT = 65_535
-_MOST = 2**31 - 1
-_LONGEST_MS = 36_525 * 86_400_000
-_UNITS_MS = {"ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
-_DURATION = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|d)")
 
 S = TypeVar("S")
 
 
-def parse_duration(value: object) -> int:
-    """Read `30s`, `5m`, `1h30m` or `250ms` as milliseconds; raises ValueError on anything else."""
-    text = value.replace(" ", "") if isinstance(value, str) else ""
-    parts = _DURATION.findall(text)
-    if not parts or "".join(number + unit for number, unit in parts) != text:
-        raise ValueError(f"{value!r} is not a duration; write a number with its unit, such as 30s or 5m")
-    milliseconds = sum(float(number) * _UNITS_MS[unit] for number, unit in parts)
-    if milliseconds > _LONGEST_MS:
-        raise ValueError(f"{text[:20]!r} is longer than a century; write a number with its unit, such as 30s or 5m")
-    return round(milliseconds)
-
-
-def format_duration(milliseconds: int) -> str:
-    """Write milliseconds in the largest unit that holds them whole."""
-    unit = next((u for u in ("d", "h", "m", "s") if milliseconds and milliseconds % _UNITS_MS[u] == 0), "ms")
-    return "0s" if milliseconds == 0 else f"{milliseconds // _UNITS_MS[unit]}{unit}"
-
-
-def _one_or_many(value: object) -> object:
-    return (value,) if isinstance(value, str) else value
-
-
-Duration = Annotated[
-    int,
-    BeforeValidator(lambda value: value if type(value) is int and value == 0 else parse_duration(value)),
-    PlainSerializer(format_duration, return_type=str),
-    WithJsonSchema({"type": "string", "pattern": r"^(\d+(\.\d+)?(ms|s|m|h|d))+$", "examples": ["30s", "5m"]}),
-]
-Texts = Annotated[
-    tuple[str, ...],
-    BeforeValidator(_one_or_many),
-    WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}),
-]
 Threshold = Annotated[float, Field(allow_inf_nan=False)] | int | bool | str
 Thresholds = dict[str, Threshold]
-Limit = Annotated[int, Field(ge=1, le=_MOST)]
 
 
-class _Section(BaseModel):
-    model_config = ConfigDict(
-        extra="forbid", frozen=True, validate_by_alias=True, validate_by_name=True, serialize_by_alias=True
-    )
-
-
-class RequestLogSettings(_Section):
-    """Where request logs are."""
-
-    files: Texts = Field(default=(), description="files to tail, or globs of them")
-
-
-class LogSettings(_Section):
+class LogSettings(Section):
     """How the daemon speaks of itself."""
 
     level: Literal["debug", "info", "warning", "error"] = Field(default="info", description="what is worth a line")
     format: Literal["text", "json"] = Field(default="text", description="lines for eyes, or for programs")
 
 
-class Settings(_Section):
+class Settings(Section):
     """The whole configuration, checked; a default stands for whatever the file leaves out."""
 
     version: Literal[1] = Field(1, description="version of this format")
     contract: Texts = Field((), description="files of declared access patterns")
-    request_log: RequestLogSettings = RequestLogSettings(files=())
+    request_log: RequestLogSettings = RequestLogSettings.model_validate({})
     window_ms: Duration = Field(300_000, alias="window", description="the stretch that is judged, in whole slices")
     close_after_ms: Duration = Field(30_000, alias="close_after", description="a finding closes when it failed so long")
     settle_ms: Duration = Field(5000, alias="settle", description="how long to wait for records that are on their way")
@@ -153,7 +113,7 @@ class Settings(_Section):
     @field_validator("checkpoint_every_ms")
     @classmethod
     def _checkpoint_is_not_constant(cls, value: int) -> int:
-        if value < _UNITS_MS["s"]:
+        if value < UNITS_MS["s"]:
             raise ValueError("state is written once a second at most; write 1s or more")
         return value
 
@@ -167,9 +127,7 @@ class Settings(_Section):
     @field_validator("listen")
     @classmethod
     def _listen_is_a_safe_address(cls, value: str, others: ValidationInfo) -> str:
-        host, _, port = value.rpartition(":")
-        if not host or not port.isascii() or not port.isdigit() or int(port) > _LAST_PORT:
-            raise ValueError(f"{value!r} is not an address; write host:port, such as {DEFAULT_LISTEN}")
+        host, _ = split_address(value, DEFAULT_LISTEN)
         if others.data.get("listen_unprotected") is False and not is_loopback(host):
             raise ValueError(
                 f"other machines can reach {value} and are asked for no password; "
@@ -199,12 +157,12 @@ class Settings(_Section):
     @property
     def listen_host(self) -> str:
         """The host to listen on, an IPv6 address without its brackets."""
-        return self.listen.rpartition(":")[0].strip("[]")
+        return split_address(self.listen, DEFAULT_LISTEN)[0]
 
     @property
     def listen_port(self) -> int:
         """The port to listen on; 0 takes any free one."""
-        return int(self.listen.rpartition(":")[2])
+        return split_address(self.listen, DEFAULT_LISTEN)[1]
 
     def salt_bytes(self) -> bytes | None:
         """Return the salt of the key tokens, None where nobody set one; raises ConfigError where its file fails."""
@@ -289,7 +247,15 @@ def _validate(content: dict[str, Any], file: str, lines: Lines) -> tuple[Setting
             content = rest if rest != content else {}
 
 
-_SECTIONS: dict[str, type[_Section]] = {"": Settings, "request_log": RequestLogSettings, "log": LogSettings}
+_SECTIONS: dict[str, type[Section]] = {
+    "": Settings,
+    "request_log": RequestLogSettings,
+    "request_log.s3": S3Settings,
+    "request_log.cloudwatch_logs": CloudwatchLogsSettings,
+    "request_log.otlp": OtlpSettings,
+    "request_log.xray": XraySettings,
+    "log": LogSettings,
+}
 
 
 def build_detectors(settings: Settings, known: Sequence[type[S]]) -> tuple[S, ...]:
@@ -351,7 +317,9 @@ def _from_folder(settings: Settings, folder: Path) -> Settings:
 
     paths = {
         "contract": tuple(place(text) for text in settings.contract),
-        "request_log": RequestLogSettings(files=tuple(place(text) for text in settings.request_log.files)),
+        "request_log": settings.request_log.model_copy(
+            update={"files": tuple(place(text) for text in settings.request_log.files)}
+        ),
         "state": place(settings.state),
         "salt_file": None if settings.salt_file is None else place(settings.salt_file),
     }

@@ -22,11 +22,11 @@ _SCHEMA = "`dynascope config --schema`"
 def faults_of(
     error: ValidationError, file: str, lines: Lines, sections: Mapping[str, type[BaseModel]]
 ) -> tuple[Fault, ...]:
-    """Return one fault a field; `sections` are the models by their key, the whole file's under an empty one."""
+    """Return one fault a field; `sections` are the models by their place, the whole file's under an empty one."""
     found: dict[tuple[str, ...], Fault] = {}
     for entry in error.errors(include_url=False, include_input=False):
         path = tuple(str(step) for step in entry["loc"])
-        while path and len(path) > 1 and path not in lines and path[:-1] in lines:
+        while entry["type"] != "missing" and len(path) > 1 and path not in lines and path[:-1] in lines:
             path = path[:-1]  # a union's own name, not the file's
         if path not in found:
             message, mend = _words(entry["type"], entry["msg"], path, sections)
@@ -73,7 +73,8 @@ def did_you_mean(name: str, known: Iterable[str], elsewhere: str) -> str:
 
 def _words(kind: str, text: str, path: tuple[str, ...], sections: Mapping[str, type[BaseModel]]) -> tuple[str, str]:
     if kind == "extra_forbidden":
-        section = sections.get(path[0], sections[""]) if len(path) > 1 else sections[""]
+        place = ".".join(step for step in path[:-1] if not step.isdigit())
+        section = sections.get(place, sections[""])
         known = [field.alias or name for name, field in section.model_fields.items()]
         return "unknown key", did_you_mean(path[-1], known, _SCHEMA)
     message, _, mend = text.removeprefix("Value error, ").partition("; ")

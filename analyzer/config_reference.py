@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, cast, get_args, get_origin
 
 import msgspec
 
@@ -35,6 +35,8 @@ LIMITS = {
     "late_ms": "how many milliseconds a record may be behind the newest before it counts as late",
 }
 """What each bound of the digest means."""
+
+_REQUIRED = "to be set"
 
 _HEAD = """\
 # Configuration
@@ -76,9 +78,21 @@ def _settings(model: type[BaseModel], before: str, effective: dict[str, Any]) ->
         key = field.alias or name
         inner = field.annotation
         if isinstance(inner, type) and hasattr(inner, "model_fields"):
-            yield from _settings(cast("type[BaseModel]", inner), f"{key}.", effective[key])
-        else:
-            yield before + key, None if name == "salt" else effective[key], field.description or ""
+            yield from _settings(cast("type[BaseModel]", inner), f"{before}{key}.", effective[key])
+            continue
+        default = None if name == "salt" else effective.get(key, _REQUIRED)
+        yield before + key, default, field.description or ""
+        for part in get_args(inner):
+            if hasattr(part, "model_fields"):  # a list of sections, or one that may be left out
+                many = "[]." if get_origin(inner) is tuple else "."
+                yield from _settings(part, f"{before}{key}{many}", _defaults(part))
+
+
+def _defaults(model: type[BaseModel]) -> dict[str, Any]:
+    """Return what holds where a section says nothing; a key that it must say is left out."""
+    required = {name: "" for name, field in model.model_fields.items() if field.is_required()}
+    said = model.model_validate(required).model_dump(mode="json")
+    return {key: value for key, value in said.items() if key not in required}
 
 
 def _detector(detector: type[msgspec.Struct], name: str) -> Iterator[str]:
@@ -97,6 +111,8 @@ def _row(key: str, default: object, meaning: str) -> str:
 
 
 def _written(value: object) -> str:
-    if value in (None, [], {}):
+    if value in (None, [], {}, ""):
         return "none"
+    if value is _REQUIRED:
+        return _REQUIRED
     return f"`{str(value).lower() if isinstance(value, bool) else value}`"

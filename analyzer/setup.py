@@ -121,11 +121,12 @@ def build_setup(settings: Settings, faults: Sequence[Fault] = (), fallback: Salt
     """Make what the daemon needs; raises ConfigError or ContractError with `faults` and every other one."""
     found = list(faults)
     parts = _build(settings, found)
-    if not settings.request_log.files and not any(fault.field.startswith("request_log") for fault in found):
+    if settings.request_log.config().is_empty and not any(fault.field.startswith("request_log") for fault in found):
         mend = "name the files that the application writes, such as files: [/var/log/app/dynamodb.jsonl]"
         found.append(settings.fault(("request_log", "files"), "nothing to read", mend))
     _refuse(found, settings)
     contract = cast("Contract", parts.contract)
+    request_log = settings.request_log.config()
     salt = None if parts.secret is None else Salt(parts.secret)
     return Setup(
         contract=contract,
@@ -137,10 +138,10 @@ def build_setup(settings: Settings, faults: Sequence[Fault] = (), fallback: Salt
         collect=salt or fallback or process_salt(),
         secret=parts.secret or b"",
         policy=settings.keys,
-        request_log=RequestLogConfig(settings.request_log.files),
+        request_log=request_log,
         window_ms=settings.window_ms,
         close_after_ms=settings.close_after_ms,
-        settle_ms=settings.settle_ms,
+        settle_ms=settings.settle_ms + request_log.delay_ms,
         checkpoint_every_ms=settings.checkpoint_every_ms,
         account=settings.account,
         region=settings.region,

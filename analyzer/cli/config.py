@@ -43,7 +43,7 @@ def config(
         from analyzer.setup import checked_settings  # noqa: PLC0415 -- it tries all that a file names, numpy and all
 
         settings = checked_settings(file)
-        if not settings.request_log.files:
+        if settings.request_log.config().is_empty:
             sys.stderr.write(f"{file}: request_log.files: nothing to read; `dynascope run` needs some\n")
     effective = settings.effective()
     write(json.dumps(effective, indent=2) + "\n" if output is ConfigFormat.JSON else _yaml(effective))

@@ -1,23 +1,60 @@
-"""What a request log in files needs to be told."""
+"""What request logs need to be told: those in files, and the streams beside them."""
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from msgspec import Struct
+
+from collectors.request_log.cloudwatch_logs.config import CloudwatchLogsConfig
+from collectors.request_log.otlp.config import OtlpConfig
+from collectors.request_log.s3.config import S3Config
+from collectors.request_log.xray.config import XrayConfig
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 __all__ = ["RequestLogConfig"]
 
 
 class RequestLogConfig(Struct, frozen=True):
-    """Files to tail, or globs of them, and the bounds of reading.
+    """Files to tail, or globs of them, and the bounds of reading; and what is listed or listened to.
 
     A line over `longest_line_bytes` is skipped and counted. A rotated file is left `grace_ms` after its last byte, so
-    that a writer which still holds it can finish. At most `most_files` are tailed at once.
+    that a writer which still holds it can finish. At most `most_files` are tailed at once. Where there are several
+    logs, a record waits `join_ms` for what another says of the same request; 0 does not join.
     """
 
-    files: tuple[str, ...]
+    files: tuple[str, ...] = ()
     block_bytes: int = 256 * 1024
     longest_line_bytes: int = 1024 * 1024
     poll_ms: int = 200
     rescan_ms: int = 1000
     grace_ms: int = 1000
     most_files: int = 1000
+    s3: tuple[S3Config, ...] = ()
+    cloudwatch_logs: tuple[CloudwatchLogsConfig, ...] = ()
+    otlp: OtlpConfig | None = None
+    xray: tuple[XrayConfig, ...] = ()
+    join_ms: int = 60_000
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is nothing to read."""
+        return not (self.files or self.s3 or self.cloudwatch_logs or self.otlp or self.xray)
+
+    @property
+    def is_joined(self) -> bool:
+        """Whether the same request may come from several logs; all files together are one."""
+        logs = bool(self.files) + len(self.s3) + len(self.cloudwatch_logs) + bool(self.otlp) + len(self.xray)
+        return logs > 1 and self.join_ms > 0
+
+    @property
+    def delay_ms(self) -> int:
+        """How old the records of the fastest log are when they can be counted, beyond what a file needs."""
+        others: Sequence[int] = [
+            *(config.delay_ms for config in (*self.s3, *self.cloudwatch_logs, *self.xray)),
+            *([self.otlp.delay_ms] if self.otlp else []),
+        ]
+        fastest = 0 if self.files or not others else min(others)
+        return fastest + (self.join_ms if self.is_joined else 0)

@@ -1,0 +1,68 @@
+"""The kinds of values that a configuration holds: sections, durations, texts."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainSerializer, WithJsonSchema
+
+__all__ = ["UNITS_MS", "Duration", "Limit", "Section", "Texts", "format_duration", "parse_duration", "split_address"]
+
+UNITS_MS = {"ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
+_MOST = 2**31 - 1
+_LONGEST_MS = 36_525 * UNITS_MS["d"]
+_LAST_PORT = 65_535
+_DURATION = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|d)")
+
+
+def parse_duration(value: object) -> int:
+    """Read `30s`, `5m`, `1h30m` or `250ms` as milliseconds; raises ValueError on anything else."""
+    text = value.replace(" ", "") if isinstance(value, str) else ""
+    parts = _DURATION.findall(text)
+    if not parts or "".join(number + unit for number, unit in parts) != text:
+        raise ValueError(f"{value!r} is not a duration; write a number with its unit, such as 30s or 5m")
+    milliseconds = sum(float(number) * UNITS_MS[unit] for number, unit in parts)
+    if milliseconds > _LONGEST_MS:
+        raise ValueError(f"{text[:20]!r} is longer than a century; write a number with its unit, such as 30s or 5m")
+    return round(milliseconds)
+
+
+def format_duration(milliseconds: int) -> str:
+    """Write milliseconds in the largest unit that holds them whole."""
+    unit = next((u for u in ("d", "h", "m", "s") if milliseconds and milliseconds % UNITS_MS[u] == 0), "ms")
+    return "0s" if milliseconds == 0 else f"{milliseconds // UNITS_MS[unit]}{unit}"
+
+
+def split_address(value: str, example: str) -> tuple[str, int]:
+    """Return host and port of `host:port`, an IPv6 address without its brackets; raises ValueError."""
+    host, _, port = value.rpartition(":")
+    if not host or not port.isascii() or not port.isdigit() or int(port) > _LAST_PORT:
+        raise ValueError(f"{value!r} is not an address; write host:port, such as {example}")
+    return host.strip("[]"), int(port)
+
+
+def _one_or_many(value: object) -> object:
+    return (value,) if isinstance(value, str) else value
+
+
+Duration = Annotated[
+    int,
+    BeforeValidator(lambda value: value if type(value) is int and value == 0 else parse_duration(value)),
+    PlainSerializer(format_duration, return_type=str),
+    WithJsonSchema({"type": "string", "pattern": r"^(\d+(\.\d+)?(ms|s|m|h|d))+$", "examples": ["30s", "5m"]}),
+]
+Texts = Annotated[
+    tuple[str, ...],
+    BeforeValidator(_one_or_many),
+    WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}),
+]
+Limit = Annotated[int, Field(ge=1, le=_MOST)]
+
+
+class Section(BaseModel):
+    """A part of the configuration: what it does not know is a fault."""
+
+    model_config = ConfigDict(
+        extra="forbid", frozen=True, validate_by_alias=True, validate_by_name=True, serialize_by_alias=True
+    )
