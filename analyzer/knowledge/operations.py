@@ -5,7 +5,7 @@ Source: DynamoDB API Reference, "Actions", read 2026-11-30.
 
 from __future__ import annotations
 
-__all__ = ["OPERATIONS", "WRITES"]
+__all__ = ["OPERATIONS", "READS", "WRITES"]
 
 OPERATIONS = (
     "GetItem",
@@ -26,3 +26,6 @@ OPERATIONS = (
 
 WRITES = frozenset({"PutItem", "UpdateItem", "DeleteItem", "BatchWriteItem", "TransactWriteItems"})
 """The operations that only write; of a PartiQL operation the statement decides."""
+
+READS = frozenset({"GetItem", "Query", "Scan", "BatchGetItem", "TransactGetItems", "SearchVectors"})
+"""The operations that only read; of a PartiQL operation the statement decides."""

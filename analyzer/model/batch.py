@@ -109,7 +109,8 @@ class InsightSeries(Struct, frozen=True):
 class Batch(Struct, frozen=True, kw_only=True):
     """One poll of one source: what it saw, which stretch that covers, and what it could not see.
 
-    `quotas` are the account's, in units a second, as DescribeLimits names them.
+    `account` and `region` are those that were asked; metric series name neither. `quotas` are the account's, in units a
+    second, as DescribeLimits names them.
     """
 
     window: Window
@@ -120,4 +121,6 @@ class Batch(Struct, frozen=True, kw_only=True):
     scaling: tuple[ScalingLimits, ...] = ()
     changes: tuple[Change, ...] = ()
     quotas: dict[str, float] = {}
+    account: str | None = None
+    region: str | None = None
     gaps: tuple[Gap, ...] = ()

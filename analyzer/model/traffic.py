@@ -26,6 +26,7 @@ __all__ = [
     "KeyHeat",
     "KeySlice",
     "Latency",
+    "MetricThrottles",
     "PatternTraffic",
     "Place",
     "Refused",
@@ -268,6 +269,24 @@ class InsightKey(Struct, frozen=True, kw_only=True):
         return self.rule.endswith("T")
 
 
+class MetricThrottles(Struct, frozen=True, kw_only=True):
+    """Throttle events of one direction and cause, as the target's metrics tell them.
+
+    `events` count more than requests do; `minutes` are (start, events) of the periods that had any. `is_reason_told`:
+    the cause comes from a metric of that reason, not from use beside capacity. Requests stand by operation, of the
+    whole table: empty where nobody asked for those series.
+    """
+
+    direction: Direction
+    cause: str
+    events: float
+    minutes: tuple[tuple[Instant, float], ...]
+    period_seconds: int
+    is_reason_told: bool
+    throttled_requests: dict[str, float] = {}
+    served_requests: dict[str, float] = {}
+
+
 class Around(Struct, frozen=True, kw_only=True):
     """What held in the whole account and region in the same window: a fault of many tables is nobody's key.
 
@@ -303,6 +322,7 @@ class Traffic(Struct, frozen=True, kw_only=True):
     sampled: bool = False
     hours: dict[str, int] = {}
     metrics: tuple[MetricSeries, ...] = ()
+    metric_throttles: tuple[MetricThrottles, ...] = ()
     account_metrics: tuple[MetricSeries, ...] = ()
     insights: tuple[InsightKey, ...] = ()
     scaling: tuple[ScalingLimits, ...] = ()

@@ -2,28 +2,35 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING
 
+import msgspec
 from msgspec import Struct
 
+from analyzer.contract.model import Contract
+from analyzer.model.counts import Count
+from analyzer.model.finding import Change
+from analyzer.model.history import History
+from analyzer.model.observations import Observations
 from analyzer.model.target import Target
-from analyzer.model.traffic import KeyHeat, PatternTraffic, Refused, Throttles, Traffic
+from analyzer.model.traffic import Around, KeyHeat, PatternTraffic, Refused, Throttles, Traffic
 from analyzer.statistics.intervals import estimate_count
 from analyzer.traffic.heat import heat_of
+from analyzer.traffic.insight_heat import insight_keys
+from analyzer.traffic.metric_throttles import metric_throttles
 from analyzer.traffic.place import place_of
 from analyzer.traffic.rows import RowIndex, rows_of
-from analyzer.traffic.sights import sights_of
+from analyzer.traffic.series import total
+from analyzer.traffic.sights import Evidence, sights_of
 from analyzer.traffic.throttles import throttles_of
+from analyzer.traffic.told import Told, told_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from analyzer.contract.model import Contract
     from analyzer.model.counts import Cell, Counts
-    from analyzer.model.history import History
-    from analyzer.model.observations import Observations
     from analyzer.model.shape import Attribution
-    from analyzer.model.table import TableSnapshot
+    from analyzer.model.window import Window
 
 __all__ = ["join"]
 
@@ -36,19 +43,63 @@ class _Seen(Struct):
     refusals: dict[Target, list[Refused]] = {}
     keys: dict[Target, list[KeyHeat]] = {}
     with_keys: set[Target] = set()
+    with_transport_failures: set[Target] = set()
+    with_server_errors: set[Target] = set()
+
+
+class _Joined(Struct, frozen=True, kw_only=True):
+    """What the traffic of every target is made of."""
+
+    seen: _Seen
+    told: Told
+    observations: Observations
+    contract: Contract
+    history: History
+    around: Around
+    changes: tuple[Change, ...]
+    template: Callable[[str, str], str]
+
+
+def _unknown_template(_table: str, _value: str) -> str:
+    return "<value>"
 
 
 def join(
-    observations: Observations, attribute: Callable[[Cell], Attribution], contract: Contract, history: History
+    observations: Observations,
+    attribute: Callable[[Cell], Attribution],
+    contract: Contract,
+    history: History,
+    template: Callable[[str, str], str] = _unknown_template,
 ) -> tuple[Traffic, ...]:
-    """Build the traffic of every target that was seen or described, in the order of their names."""
-    seen = _Seen() if observations.counts is None else _see(observations.counts, attribute, contract)
-    snapshots = _snapshots(observations)
-    targets = {*seen.rows, *seen.throttles, *seen.keys, *snapshots}
-    ordered = sorted(targets, key=lambda target: target.order())
-    return tuple(
-        _traffic(target, seen, snapshots.get(target.base), observations, contract, history) for target in ordered
+    """Build the traffic of every target that was seen or described, in the order of their names.
+
+    `template` writes the shape of a key value of a table, for keys that come without requests.
+    """
+    told = told_of(observations)
+    counts = None if observations.counts is None else told.at_home(observations.counts)
+    seen = _Seen() if counts is None else _see(counts, attribute, contract)
+    targets = {*seen.rows, *seen.throttles, *seen.keys, *told.targets()}
+    joined = _Joined(
+        seen=seen,
+        told=told,
+        observations=observations,
+        contract=contract,
+        history=history,
+        around=_around(targets, seen, told, observations.window),
+        changes=tuple(change for batch in observations.batches for change in batch.changes),
+        template=template,
     )
+    alone = {target: _traffic(target, joined) for target in sorted(targets, key=lambda target: target.order())}
+    return tuple(_with_relatives(traffic, alone) for traffic in alone.values())
+
+
+def _with_relatives(traffic: Traffic, alone: dict[Target, Traffic]) -> Traffic:
+    """Give a table the traffic of its indexes, and an index that of its table."""
+    target = traffic.target
+    if target.index is not None:
+        return msgspec.structs.replace(traffic, base=alone.get(target.base))
+    indexes = tuple(one for other, one in alone.items() if other.index is not None and other.base == target)
+    return msgspec.structs.replace(traffic, indexes=indexes) if indexes else traffic
 
 
 def _see(counts: Counts, attribute: Callable[[Cell], Attribution], contract: Contract) -> _Seen:
@@ -62,46 +113,70 @@ def _see(counts: Counts, attribute: Callable[[Cell], Attribution], contract: Con
         refusals=_refusals(counts, places),
         keys=keys,
         with_keys={heavy.target for heavy in counts.keys if heavy.real},
+        with_transport_failures=_with(counts, Count.TRANSPORT_FAILURES),
+        with_server_errors=_with(counts, Count.SERVER_ERRORS),
     )
 
 
-def _traffic(
-    target: Target,
-    seen: _Seen,
-    snapshot: TableSnapshot | None,
-    observations: Observations,
-    contract: Contract,
-    history: History,
-) -> Traffic:
+def _with(counts: Counts, column: Count) -> set[Target]:
+    return {counts.cells[number].target for number in counts.values[:, column].nonzero()[0].tolist()}
+
+
+def _traffic(target: Target, joined: _Joined) -> Traffic:
+    seen, told, observations = joined.seen, joined.told, joined.observations
+    place = place_of(target, joined.contract, told.snapshots.get(target.base))
     rows = seen.rows.get(target, [])
-    place = place_of(target, contract, snapshot)
-    has_keys = target in seen.with_keys
-    changes = (change for batch in observations.batches for change in batch.changes)
+    metrics = tuple(told.metrics.get(target, ()))
+    insights = told.insights.get(target, [])
+    scaling = tuple(told.scaling.get(target, ()))
+    where = (target.account, target.region)
+    evidence = Evidence(
+        rows=rows,
+        place=place,
+        metrics=metrics,
+        insights=insights,
+        scaling=scaling,
+        has_keys=target in seen.with_keys,
+        described=target.base in told.snapshots,
+        span=joined.history.spans.get(target),
+    )
     return Traffic(
         target=target,
         window=observations.window,
-        sights=sights_of(
-            rows, place, observations, has_keys=has_keys, described=snapshot is not None, span=history.spans.get(target)
-        ),
+        sights=sights_of(evidence, observations),
         place=place,
         rows=tuple(rows),
         keys=tuple(seen.keys.get(target, ())),
         throttles=tuple(seen.throttles.get(target, ())),
         refusals=tuple(seen.refusals.get(target, ())),
-        changes=tuple(change for change in changes if change.table in {None, target.table}),
+        changes=tuple(change for change in joined.changes if change.table in {None, target.table}),
         sampled=any(not row.requests.is_exact for row in rows),
         hours=observations.hours,
+        metrics=metrics,
+        metric_throttles=metric_throttles(metrics, place.capacity, observations.window),
+        account_metrics=tuple(told.account_metrics.get(where, ())),
+        insights=insight_keys(insights, metrics, place, observations.window, partial(joined.template, target.table)),
+        scaling=scaling,
+        quotas=told.quotas.get(where, {}),
+        around=joined.around,
     )
 
 
-def _snapshots(observations: Observations) -> dict[Target, TableSnapshot]:
-    """Return the newest description of each table."""
-    newest: dict[Target, TableSnapshot] = {}
-    for snapshot in (snapshot for batch in observations.batches for snapshot in batch.tables):
-        known = newest.get(snapshot.target)
-        if known is None or (snapshot.time or 0) >= (known.time or 0):
-            newest[snapshot.target] = snapshot
-    return newest
+def _around(targets: set[Target], seen: _Seen, told: Told, window: Window) -> Around:
+    """Say how many tables saw the same trouble."""
+    with_errors = {target.base for target in seen.with_server_errors}
+    with_throttles = {target.base for target in seen.throttles}
+    for target, metrics in told.metrics.items():
+        if any(total(series, window) for series in metrics if series.metric == "SystemErrors"):
+            with_errors.add(target.base)
+        if any(total(series, window) for series in metrics if series.metric.endswith("ThrottleEvents")):
+            with_throttles.add(target.base)
+    return Around(
+        asked=len({target.base for target in targets}),
+        with_server_errors=len(with_errors),
+        with_transport_failures=len({target.base for target in seen.with_transport_failures}),
+        with_throttles=len(with_throttles),
+    )
 
 
 def _refusals(counts: Counts, places: RowIndex) -> dict[Target, list[Refused]]:

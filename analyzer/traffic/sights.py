@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from msgspec import Struct
+
+from analyzer.model.batch import InsightSeries, MetricSeries
 from analyzer.model.sight import Sight, SightState, SourceName
+from analyzer.model.table import ScalingLimits
+from analyzer.model.traffic import PatternTraffic, Place
+from analyzer.model.window import Window
 
 if TYPE_CHECKING:
     from analyzer.model.observations import Observations
     from analyzer.model.target import Target
-    from analyzer.model.traffic import PatternTraffic, Place
-    from analyzer.model.window import Window
 
-__all__ = ["HINTS", "sight_states", "sights_of"]
+__all__ = ["HINTS", "Evidence", "sight_states", "sights_of"]
 
 _FORTNIGHT_SECONDS = 14 * 86_400
 
@@ -24,23 +28,39 @@ HINTS: dict[Sight, str] = {
     Sight.REQUEST_FILTERS: "log the filter expression (the sampler does)",
     Sight.CONTRACT: "declare the table's access patterns in a contract",
     Sight.TABLE: "allow dynamodb:DescribeTable",
+    Sight.METRICS: "allow cloudwatch:GetMetricData",
+    Sight.INSIGHTS_ACCESSED: "enable Contributor Insights in its mode ACCESSED_AND_THROTTLED_KEYS",
+    Sight.INSIGHTS_THROTTLED: "enable Contributor Insights; its mode THROTTLED_KEYS costs little",
 }
-"""How to get each capability that a request log and its contract can give."""
+"""How to get each capability that does not come of itself."""
 
 
-def sights_of(
-    rows: list[PatternTraffic],
-    place: Place,
-    observations: Observations,
-    *,
-    has_keys: bool,
-    described: bool,
-    span: Window | None,
-) -> frozenset[Sight]:
+class Evidence(Struct, frozen=True, kw_only=True):
+    """What there is of one target, before anything is made of it."""
+
+    rows: list[PatternTraffic]
+    place: Place
+    metrics: tuple[MetricSeries, ...] = ()
+    insights: list[InsightSeries] = []
+    scaling: tuple[ScalingLimits, ...] = ()
+    has_keys: bool = False
+    described: bool = False
+    span: Window | None = None
+
+
+def sights_of(evidence: Evidence, observations: Observations) -> frozenset[Sight]:
     """Return what is seen of a target in a window; where nothing was asked of it, nothing was hidden either."""
-    if SourceName.REQUEST_LOG not in observations.sources:
-        return frozenset(_told(place, span, described=described))
-    seen = {Sight.REQUESTS, *_told(place, span, described=described)}
+    seen = _told(evidence, observations)
+    if SourceName.REQUEST_LOG in observations.sources:
+        seen |= _logged(evidence.rows, has_keys=evidence.has_keys)
+    if _covered_seconds(evidence, observations) >= _FORTNIGHT_SECONDS:
+        seen.add(Sight.SPAN_14D)
+    return frozenset(seen)
+
+
+def _logged(rows: list[PatternTraffic], *, has_keys: bool) -> set[Sight]:
+    """Return what the request log shows."""
+    seen = {Sight.REQUESTS}
     counted = [row for row in rows if row.shape.operation in {"Query", "Scan"}]
     if has_keys or not rows:
         seen.add(Sight.REQUEST_KEYS)
@@ -50,18 +70,33 @@ def sights_of(
         seen.add(Sight.REQUEST_COUNTS)
     if any(row.units_known or row.secondary for row in rows) or not rows:
         seen.add(Sight.REQUEST_UNITS)
-    return frozenset(seen)
+    return seen
 
 
-def _told(place: Place, span: Window | None, *, described: bool) -> set[Sight]:
-    told: set[Sight] = set()
-    if place.declared:
-        told.add(Sight.CONTRACT)
-    if described:
-        told.add(Sight.TABLE)
-    if span is not None and span.seconds >= _FORTNIGHT_SECONDS:
-        told.add(Sight.SPAN_14D)
-    return told
+def _told(evidence: Evidence, observations: Observations) -> set[Sight]:
+    """Return what contract, control plane and CloudWatch tell."""
+    rules = {series.rule for series in evidence.insights}
+    told = {
+        Sight.CONTRACT: evidence.place.declared,
+        Sight.TABLE: evidence.described,
+        Sight.METRICS: bool(evidence.metrics),
+        Sight.INSIGHTS_ACCESSED: bool(rules & {"PKC", "SKC"}),
+        Sight.INSIGHTS_THROTTLED: bool(rules & {"PKT", "SKT"}),
+        Sight.SCALING: bool(evidence.scaling),
+        Sight.CHANGES: SourceName.CHANGES in observations.sources,
+    }
+    return {sight for sight, is_seen in told.items() if is_seen}
+
+
+def _covered_seconds(evidence: Evidence, observations: Observations) -> float:
+    """Return how long a stretch is known, wherever that comes from: history, CloudWatch, or the window itself."""
+    known = [0.0 if evidence.span is None else evidence.span.seconds]
+    if SourceName.REQUEST_LOG in observations.sources or evidence.metrics:
+        known.append(observations.window.seconds)
+    for series in evidence.metrics:
+        if series.metric.startswith("Consumed") and series.timestamps:
+            known.append((series.timestamps[-1] - series.timestamps[0]) / 1000 + series.period_seconds)
+    return max(known)
 
 
 def sight_states(target: Target, seen: frozenset[Sight]) -> list[SightState]:

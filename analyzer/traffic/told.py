@@ -1,0 +1,112 @@
+"""What the control plane and CloudWatch told, sorted by target: the half of the evidence that is no request log."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+from msgspec import Struct
+
+from analyzer.model.batch import InsightSeries, MetricSeries
+from analyzer.model.table import ScalingLimits, TableSnapshot
+from analyzer.model.target import Target
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from analyzer.model.batch import Batch
+    from analyzer.model.counts import Counts
+    from analyzer.model.observations import Observations
+
+__all__ = ["Told", "told_of"]
+
+_TABLE = "TableName"
+_INDEX = "GlobalSecondaryIndexName"
+
+Place = tuple[str | None, str | None]
+
+
+class Told(Struct, frozen=True):
+    """Everything told, by the target that it is of; `account_metrics` by account and region."""
+
+    snapshots: dict[Target, TableSnapshot] = {}
+    metrics: dict[Target, list[MetricSeries]] = {}
+    account_metrics: dict[Place, list[MetricSeries]] = {}
+    insights: dict[Target, list[InsightSeries]] = {}
+    scaling: dict[Target, list[ScalingLimits]] = {}
+    quotas: dict[Place, dict[str, float]] = {}
+
+    def targets(self) -> set[Target]:
+        """Return every table and index that something was told of."""
+        return {*self.snapshots, *self.metrics, *self.insights, *self.scaling}
+
+    def home(self, target: Target) -> Target:
+        """Return a target with the account and region that it must have: those of the only table that it can be.
+
+        A request log often names neither; findings of one table must not have two places.
+        """
+        if target.account is not None and target.region is not None:
+            return target
+        fitting = {(other.account, other.region) for other in self.targets() if _may_be(target, other)}
+        if len(fitting) != 1:
+            return target
+        account, region = fitting.pop()
+        return msgspec.structs.replace(target, account=account, region=region)
+
+    def at_home(self, counts: Counts) -> Counts:
+        """Return counts whose cells, keys and limits stand at their homes."""
+        homes: dict[Target, Target] = {}
+
+        def home(target: Target) -> Target:
+            if target not in homes:
+                homes[target] = self.home(target.base).at(target.index)
+            return homes[target]
+
+        if all(home(cell.target) == cell.target for cell in counts.cells):
+            return counts
+        replace = msgspec.structs.replace
+        return replace(
+            counts,
+            cells=tuple(replace(cell, target=home(cell.target)) for cell in counts.cells),
+            keys=tuple(replace(keys, target=home(keys.target)) for keys in counts.keys),
+        )
+
+
+def _may_be(target: Target, other: Target) -> bool:
+    return (
+        target.table == other.table
+        and target.account in {None, other.account}
+        and target.region in {None, other.region}
+    )
+
+
+def told_of(observations: Observations) -> Told:
+    """Sort what the batches hold; of several descriptions of a table the newest counts, of one series the last."""
+    told = Told()
+    for batch in observations.batches:
+        where = (batch.account or observations.account, batch.region or observations.region)
+        _take_metrics(told, batch.metrics, where)
+        _take_tables(told, batch)
+        if batch.quotas:
+            told.quotas.setdefault(where, {}).update(batch.quotas)
+    return told
+
+
+def _take_metrics(told: Told, metrics: Iterable[MetricSeries], where: Place) -> None:
+    for series in metrics:
+        table = series.dimensions.get(_TABLE)
+        if table is None:
+            told.account_metrics.setdefault(where, []).append(series)
+        else:
+            told.metrics.setdefault(Target(*where, table, series.dimensions.get(_INDEX)), []).append(series)
+
+
+def _take_tables(told: Told, batch: Batch) -> None:
+    for snapshot in batch.tables:
+        known = told.snapshots.get(snapshot.target)
+        if known is None or (snapshot.time or 0) >= (known.time or 0):
+            told.snapshots[snapshot.target] = snapshot
+    for series in batch.insights:
+        told.insights.setdefault(series.target, []).append(series)
+    for limits in batch.scaling:
+        told.scaling.setdefault(limits.target, []).append(limits)
