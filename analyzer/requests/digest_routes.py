@@ -6,7 +6,6 @@ parsed skeleton and where its other key values stand. With the class of those as
 
 from __future__ import annotations
 
-import re
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +15,7 @@ from analyzer.model.counts import Cell
 from analyzer.model.request import RequestRecord
 from analyzer.model.shape import KeyPredicate
 from analyzer.model.target import Target
+from analyzer.requests.digest_bindings import Binding
 from analyzer.requests.digest_block import ABSENT, fault_of
 from analyzer.requests.digest_cells import WRITE_OPERATIONS, is_local_index, rounded_rate, unparsed_skeleton
 from analyzer.requests.digest_churn import even_out, even_out_statement, rename_values
@@ -31,11 +31,11 @@ if TYPE_CHECKING:
     from analyzer.requests.digest_block import Line
     from analyzer.requests.digest_cells import CellTable
     from analyzer.requests.digest_churn import Evened
-    from analyzer.requests.digest_keys import FormTable, KeyClass, Squash
+    from analyzer.requests.digest_keys import FormTable, Squash
     from analyzer.requests.lexicon import Lexicon
     from analyzer.requests.shapes import Skeleton
 
-__all__ = ["CLASS_BITS", "COUNTER", "Binding", "Route", "Router", "route_keys", "table_name"]
+__all__ = ["CLASS_BITS", "COUNTER", "Route", "Router", "route_keys", "table_name"]
 
 _FIELDS = (
     "op",
@@ -72,7 +72,6 @@ COUNTER = 0
 _MOST_SALTS = 64
 CLASS_BITS = 20
 _CLASS_MASK = (1 << CLASS_BITS) - 1
-_PLACEHOLDER = re.compile(r":\w+")
 _DECODE_NAMES = msgspec.json.Decoder(dict[str, str]).decode
 _DECODE_VALUES = msgspec.json.Decoder(dict[str, dict[str, Any]]).decode
 
@@ -97,33 +96,6 @@ class Route:
         self.rate = rounded_rate(record.sample_rate)
         self.is_parted = is_parted
         self.has_values = record.key_condition is not None or record.statement is not None
-
-
-class Binding:
-    """A route with a class of keys: `others` are the slots whose values do not stand in the key.
-
-    Where those have one placeholder, `marker` is it, quoted: what follows it in the raw values fixes the cell. `seen`
-    remembers cells by that text, or by its signature. `fixed` stands for it where no value matters.
-    """
-
-    __slots__ = ("fixed", "key_class", "marker", "others", "raw_key", "record", "route", "seen", "skeleton", "squash")
-
-    def __init__(self, route: Route, skeleton: Skeleton, record: RequestRecord, key_class: KeyClass) -> None:
-        self.route = route
-        self.squash: Squash | None = None
-        self.raw_key: tuple[object, ...] = ()
-        known = {predicate.attribute for predicate in key_class}
-        self.skeleton = skeleton
-        self.record = record
-        self.key_class = key_class
-        self.others = tuple(
-            number for number, slot in enumerate(skeleton.slots) if slot.operator != "=" or slot.attribute not in known
-        )
-        self.marker = _marker(
-            record.key_condition, {place for at in self.others for place in skeleton.slots[at].places}
-        )
-        self.fixed = b"" if self.others else b"-"
-        self.seen: dict[bytes, int] = {}
 
 
 class Router:
@@ -151,6 +123,7 @@ class Router:
         self.routes: list[Route] = []
         self.known: dict[RouteKey, int] = {}
         self._evened: dict[tuple[object, ...], int] = {}
+        self._met: set[int] = set()
         self._bindings: dict[tuple[int, int, tuple[str, ...]], Binding] = {}
         self._by_code: dict[int, Binding] = {}
         self._seen = 0
@@ -186,7 +159,7 @@ class Router:
         """Return the number of the route of a line whose texts were never seen.
 
         Where they differ from known ones in invented names alone, that is a route of evened texts, and the line's
-        values are renamed to fit it; the texts are not remembered.
+        values are renamed to fit it; only texts that come back get a route of their own.
         """
         number = self.known.get(key)
         if number is not None:
@@ -196,7 +169,7 @@ class Router:
             return COUNTER
         fields = dict(zip(_FIELDS, key[0], strict=True))
         names = _names(key[1])
-        evened = _even_out(line, names or {})
+        evened = None if self._comes_back(key) else _even_out(line, names or {})
         if evened is not None:
             rest = (*(fields[name] for name in _PLAIN_FIELDS), line.parts is ABSENT, *evened.key)
             before = self._evened.get(rest)
@@ -209,6 +182,16 @@ class Router:
         number = self._add(line, fields, names)
         self.known[key] = number
         return number
+
+    def _comes_back(self, key: RouteKey) -> bool:
+        """Whether texts were met before as evened ones: written otherwise, not invented anew for each call."""
+        mark = hash(key)
+        if mark in self._met:
+            return len(self.routes) <= self._most // 2
+        if len(self._met) >= self._most:
+            self._met.clear()
+        self._met.add(mark)
+        return False
 
     def _add_evened(self, line: Line, fields: dict[str, Any], evened: Evened, rest: tuple[object, ...]) -> int:
         names = _EXPRESSIONS if line.statement is None else ("statement",)
@@ -356,15 +339,6 @@ class Router:
         if index is not None and is_local_index(self._lexicon, table, index):
             index = None
         return Target(route.record.account, route.record.region, table, index)
-
-
-def _marker(condition: str | None, places: set[int]) -> bytes | None:
-    """Return the one placeholder of a key condition that stands at these places of it, quoted."""
-    if condition is None or len(places) != 1:
-        return None
-    names = list(dict.fromkeys(_PLACEHOLDER.findall(condition)))
-    place = places.pop()
-    return f'"{names[place]}"'.encode() if place < len(names) else None
 
 
 def _even_out(line: Line, names: dict[str, str]) -> Evened | None:

@@ -6,6 +6,7 @@ from analyzer.model.counts import Count, KeyLevel
 from analyzer.model.window import Window
 from analyzer.requests.digest import Digest
 from analyzer.requests.digest_churn import even_out, even_out_statement, rename_values
+from analyzer.requests.digest_limits import DigestLimits
 from tests.support.request_lines import LEXICON, START_MS, line, lines_of
 
 MINUTE = Window(START_MS, START_MS + 60_000)
@@ -43,6 +44,23 @@ def test_invented_names_do_not_fill_the_caches() -> None:
         digest.update(lines_of([invented(number)]), now=START_MS)
     assert len(digest._columns.router.known) == 1
     assert len(digest._columns.router.routes) == 2
+
+
+def test_texts_that_come_back_get_a_route_of_their_own() -> None:
+    digest = Digest(LEXICON)
+    for number in (0, 1, 1, 2, 1, 2, 2):
+        digest.update(lines_of([invented(number)]), now=START_MS)
+    assert len(digest._columns.router.known) == 3
+    assert len(digest.result(MINUTE).cells) == 1
+
+
+def test_texts_that_come_back_share_one_route_where_they_are_too_many() -> None:
+    digest = Digest(LEXICON, DigestLimits(routes=4))
+    for number in [*range(12), 10, 11, 10, 11]:
+        digest.update(lines_of([invented(number)]), now=START_MS)
+    assert len(digest._columns.router.routes) <= 5
+    assert len(digest._columns.router._met) <= 4
+    assert digest.result(MINUTE).values[:, Count.REQUESTS].tolist() == [16]
 
 
 def test_values_go_with_their_renamed_placeholders() -> None:
