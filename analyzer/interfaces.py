@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from analyzer.model.batch import Batch, Block, Check, Position, StreamStatus
     from analyzer.model.finding import Finding
     from analyzer.model.report import Report
-    from analyzer.model.sight import Sight, Skipped
+    from analyzer.model.sight import Horizon, Sight, Skipped
     from analyzer.model.traffic import Traffic
     from analyzer.model.window import Window
 
@@ -60,9 +60,13 @@ class Stream(Protocol):
 
 
 class Detector(Protocol):
-    """One kind of fault; `needs` is a list of alternatives, each a set of sights."""
+    """One kind of fault; `needs` is a list of alternatives, each a set of sights.
+
+    What takes longer than a window to show (growth, locks, clocks, absence) has the horizon `span`.
+    """
 
     name: ClassVar[str]
+    horizon: ClassVar[Horizon]
     needs: ClassVar[tuple[frozenset[Sight], ...]]
     sharpens: ClassVar[frozenset[Sight]]
 

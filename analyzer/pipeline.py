@@ -20,26 +20,26 @@ from analyzer.model.history import EMPTY, History
 from analyzer.model.instant import SLICE_MS, Instant
 from analyzer.model.observations import Observations
 from analyzer.model.report import Report
-from analyzer.model.sight import Skipped, SkipReason, SourceName
+from analyzer.model.sight import Horizon, Skipped, SkipReason, SourceName
 from analyzer.model.window import Window
 from analyzer.traffic.join import join
-from analyzer.traffic.lines import coverage_lines, key_lines, pattern_lines
+from analyzer.traffic.lines import coverage_gaps, coverage_lines, key_lines, pattern_lines
 from analyzer.traffic.sights import sight_states
+from analyzer.traffic.ticks import metric_ends
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from analyzer.contract.model import Contract
     from analyzer.interfaces import Detector
-    from analyzer.model.batch import Batch
     from analyzer.model.finding import Finding
     from analyzer.model.sight import Gap
     from analyzer.model.traffic import Traffic
     from analyzer.requests.digest import Digest
 
-__all__ = ["Walk", "analyze", "live_window"]
+__all__ = ["Walk", "analyze", "live_window", "of_horizon"]
 
-_LOG = frozenset({SourceName.REQUEST_LOG})
+_LOG_ALONE = Observations(window=Window(0, 0), sources=frozenset({SourceName.REQUEST_LOG}))
 
 
 def analyze(
@@ -52,7 +52,9 @@ def analyze(
 ) -> Report:
     """Judge one window: join requests with the contract, run every detector on every target, conclude.
 
-    Whoever calls again and again hands over an `Attributor`, which remembers. `secret` keys the ids of findings.
+    All detectors that are given are run, whatever their horizon: who hands over a window leaves out those that look
+    further (`of_horizon`). Whoever calls again and again hands over an `Attributor`, which remembers. `secret` keys the
+    ids of findings.
     """
     attribute = contract if isinstance(contract, Attributor) else Attributor(contract)
     judged = _judge(observations, attribute, detectors, history, secret)
@@ -74,10 +76,15 @@ def _judge(
     history: History,
     secret: bytes,
 ) -> _Judged:
-    traffic = join(observations, attribute, attribute.contract, history)
+    traffic = join(observations, attribute, attribute.contract, history, attribute.template)
     found, skipped = _detect(traffic, detectors)
     findings = fold(tuple(identify(finding, secret) for finding in found))
     return _Judged(traffic, accept(findings, attribute.contract, observations.window.end), skipped)
+
+
+def of_horizon(detectors: Iterable[Detector], horizon: Horizon) -> tuple[Detector, ...]:
+    """Return the detectors that look so far."""
+    return tuple(detector for detector in detectors if detector.horizon is horizon)
 
 
 def live_window(first: Instant, end: Instant, window_ms: int) -> Window:
@@ -117,15 +124,20 @@ def _report(
     findings: tuple[Finding, ...],
     skipped: tuple[Skipped, ...],
 ) -> Report:
-    gaps = (*observations.gaps, *(gap for batch in observations.batches for gap in batch.gaps))
     lines = pattern_lines(traffic)
+    coverage = coverage_lines(traffic)
+    gaps = (
+        *observations.gaps,
+        *(gap for batch in observations.batches for gap in batch.gaps),
+        *coverage_gaps(coverage, observations.window),
+    )
     ordered = by_weight(findings)
     return Report(
         window=observations.window,
         as_of=observations.window.end,
         region=observations.region or _shared(one.target.region for one in traffic),
         account=observations.account or _shared(one.target.account for one in traffic),
-        verdict=verdict_of(ordered, gaps, lines, skipped),
+        verdict=verdict_of(ordered, gaps, lines, skipped, traffic),
         findings=ordered,
         skipped=skipped,
         gaps=gaps,
@@ -133,7 +145,7 @@ def _report(
         changes=tuple(change for batch in observations.batches for change in batch.changes),
         patterns=lines,
         keys=key_lines(traffic),
-        coverage=coverage_lines(traffic),
+        coverage=coverage,
         traffic=traffic,
     )
 
@@ -148,7 +160,8 @@ class Walk:
     """Walks a request log window by window, as the daemon would have lived it, and unites the findings by id.
 
     The caller feeds a digest and calls `advance` as it goes, so that memory follows the window and not the log; slices
-    without a request are skipped. `finish` concludes for the whole stretch.
+    without a request are skipped. `beside` is what was collected beside the log: windows end where its metrics say
+    something too. `finish` judges what looks at all of it, and concludes for the whole stretch.
     """
 
     def __init__(
@@ -159,7 +172,10 @@ class Walk:
         window_ms: int,
         history: History = EMPTY,
         secret: bytes = b"",
+        beside: Observations = _LOG_ALONE,
     ) -> None:
+        self._beside = beside
+        self._ticks = tuple(metric_ends(beside.batches, window_ms))
         self._attribute = Attributor(contract)
         self._secret = secret
         self._detectors = tuple(detectors)
@@ -173,8 +189,8 @@ class Walk:
 
     def advance(self, digest: Digest, until: Instant) -> None:
         """Judge every window that ends at or before `until` and has not been judged, then forget what lies behind."""
-        for start in digest.slices():
-            end = start + SLICE_MS
+        ends = sorted({*(start + SLICE_MS for start in digest.slices()), *self._ticks})
+        for end in ends:
             if end > until:
                 break
             if self._judged is None or end > self._judged:
@@ -184,66 +200,47 @@ class Walk:
 
     def _judge(self, digest: Digest, end: Instant) -> None:
         if self._first is None:
-            self._first = end - SLICE_MS
-        window = live_window(self._first, end, self._window_ms)
-        observed = self._observe(digest, window)
-        judged = _judge(observed, self._attribute, self._detectors, self._history, self._secret)
-        seen = (msgspec.structs.replace(f, first_seen=end - SLICE_MS, last_seen=end) for f in judged.findings)
-        self._findings = unite(self._findings, tuple(seen))
-        self._note_skipped(judged)
+            self._first = min([end - SLICE_MS, *(batch.window.start for batch in self._beside.batches)])
+        observed = self._observe(digest, live_window(self._first, end, self._window_ms))
+        self._take(observed, of_horizon(self._detectors, Horizon.WINDOW), end - SLICE_MS, end)
         self._judged = end
 
-    def _note_skipped(self, judged: _Judged) -> None:
+    def _take(self, observed: Observations, detectors: Sequence[Detector], first: Instant, last: Instant) -> _Judged:
+        """Judge, and unite what was found with what is known."""
+        judged = _judge(observed, self._attribute, detectors, self._history, self._secret)
+        seen = (msgspec.structs.replace(f, first_seen=f.first_seen or first, last_seen=last) for f in judged.findings)
+        self._findings = unite(self._findings, tuple(seen))
+        self._note_skipped(judged, detectors)
+        return judged
+
+    def _note_skipped(self, judged: _Judged, detectors: Sequence[Detector]) -> None:
         """Remember what was skipped; a detector that judged a target in any window was not skipped there."""
         self._skipped.update(dict.fromkeys(judged.skipped))
         skipped = {(one.detector, one.table, one.index) for one in judged.skipped}
         places = {(one.target.table, one.target.index) for one in judged.traffic}
-        for detector in self._detectors:
+        for detector in detectors:
             asked = {(detector.name, *place) for place in places}
             self._was_judged |= asked - skipped
 
-    @staticmethod
-    def _observe(digest: Digest, window: Window) -> Observations:
-        return Observations(
-            window=window,
-            counts=digest.result(window),
-            sources=_LOG,
-            hours=digest.hours(),
-        )
+    def _observe(self, digest: Digest, window: Window) -> Observations:
+        return msgspec.structs.replace(self._beside, window=window, counts=digest.result(window), hours=digest.hours())
 
-    def finish(
-        self,
-        digest: Digest,
-        *,
-        window: Window | None = None,
-        batches: tuple[Batch, ...] = (),
-        gaps: tuple[Gap, ...] = (),
-        sources: frozenset[SourceName] = _LOG,
-        account: str | None = None,
-        region: str | None = None,
-    ) -> Report:
+    def finish(self, digest: Digest, *, window: Window | None = None, gaps: tuple[Gap, ...] = ()) -> Report:
         """Judge what is left and conclude for all that was read, with every finding at its worst."""
         span = digest.span()
-        if span is not None:
-            self.advance(digest, span.end)
+        ends = [*self._ticks[-1:], *((span.end,) if span is not None else ())]
+        if ends:
+            self.advance(digest, max(ends))
         whole = digest.totals()
-        observations = Observations(
-            window=window or whole.window,
-            counts=whole,
-            batches=batches,
-            gaps=gaps,
-            sources=sources,
-            account=account,
-            region=region,
-            hours=digest.hours(),
-        )
-        traffic = join(observations, self._attribute, self._attribute.contract, self._history)
+        stretch = window or whole.window
+        observed = msgspec.structs.replace(self._beside, window=stretch, counts=whole, hours=digest.hours(), gaps=gaps)
+        judged = self._take(observed, of_horizon(self._detectors, Horizon.SPAN), stretch.start, stretch.end)
         skipped = (s for s in self._skipped if (s.detector, s.table, s.index) not in self._was_judged)
-        return _report(observations, traffic, self._ended(), tuple(skipped))
+        return _report(observed, judged.traffic, fold(self._ended(stretch.end)), tuple(skipped))
 
-    def _ended(self) -> tuple[Finding, ...]:
-        """Return the findings, closed where the last window that was judged did not show them."""
+    def _ended(self, end: Instant) -> tuple[Finding, ...]:
+        """Return the findings, closed where neither the last window nor the whole stretch shows them at its end."""
         return tuple(
-            f if f.last_seen == self._judged else msgspec.structs.replace(f, status=Status.CLOSED)
+            f if f.last_seen in {self._judged, end} else msgspec.structs.replace(f, status=Status.CLOSED)
             for f in self._findings
         )

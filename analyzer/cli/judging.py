@@ -14,8 +14,10 @@ from analyzer.cli.stretch import first_time, in_time_order, last_time
 from analyzer.config import Settings, build_detectors, build_struct
 from analyzer.detectors import DETECTORS
 from analyzer.model.instant import SLICE_MS, Instant, slice_of
+from analyzer.model.observations import Observations
 from analyzer.model.report import Report
 from analyzer.model.sight import Gap, GapReason, SourceName
+from analyzer.model.window import Window
 from analyzer.pipeline import Walk
 from analyzer.requests.digest import Digest
 from analyzer.requests.digest_limits import DigestLimits
@@ -57,10 +59,22 @@ def new_digest(settings: Settings, contract: Contract) -> Digest:
     return Digest(contract.lexicon(salt_of(settings)), build_struct(settings, "limits", DigestLimits))
 
 
-def new_walk(settings: Settings, contract: Contract) -> Walk:
-    """Return a walk with every detector as configured."""
-    secret = settings.salt_bytes() or b""
-    return Walk(contract, build_detectors(settings, DETECTORS), window_ms=settings.window_ms, secret=secret)
+def new_walk(settings: Settings, contract: Contract, recording: Recording | None = None) -> Walk:
+    """Return a walk with every detector as configured, beside what was collected in a recording."""
+    beside = Observations(
+        window=Window(0, 0) if recording is None else recording.window,
+        batches=() if recording is None else (recording.batch,),
+        sources=frozenset({SourceName.REQUEST_LOG}) if recording is None else recording.sources,
+        account=(None if recording is None else recording.account) or settings.account,
+        region=(None if recording is None else recording.region) or settings.region,
+    )
+    return Walk(
+        contract,
+        build_detectors(settings, DETECTORS),
+        window_ms=settings.window_ms,
+        secret=settings.salt_bytes() or b"",
+        beside=beside,
+    )
 
 
 def judge_logs(
@@ -92,7 +106,7 @@ def judge_logs(
         was_stopped = True
     digest.span()  # takes in the lines that wait, so that the counters are whole
     gaps = tuple(_gaps(digest, logs, was_stopped=was_stopped))
-    report = walk.finish(digest, gaps=gaps, account=settings.account, region=settings.region)
+    report = walk.finish(digest, gaps=gaps)
     silent = [log for log in logs if not (digest.read.read and log.name in readable)] if not was_stopped else []
     complaints = tuple(f"{log.name} holds no request that could be read{_why(digest)}" for log in silent)
     return Judged(report, complaints, was_stopped)
@@ -154,7 +168,7 @@ def judge_recording(path: Path, recording: Recording, settings: Settings) -> Rep
     contract = contract_of(settings)
     if not settings.contract and recording.contract is not None:
         contract = contract_from(recording.contract, f"{path} (contract)")
-    walk, digest = new_walk(settings, contract), new_digest(settings, contract)
+    walk, digest = new_walk(settings, contract, recording), new_digest(settings, contract)
     requests = read_requests(path, recording)
     while batch := list(islice(requests, _RECORDS)):
         block = b"\n".join(batch)
@@ -163,12 +177,4 @@ def judge_recording(path: Path, recording: Recording, settings: Settings) -> Rep
         if recording.is_ordered and newest is not None:
             walk.advance(digest, slice_of(newest - _LATE_MS))
     digest.span()  # takes in the lines that wait, so that the counters are whole
-    return walk.finish(
-        digest,
-        window=recording.window,
-        batches=(recording.batch,),
-        gaps=tuple(_unread(digest)),
-        sources=recording.sources,
-        account=recording.account or settings.account,
-        region=recording.region or settings.region,
-    )
+    return walk.finish(digest, window=recording.window, gaps=tuple(_unread(digest)))

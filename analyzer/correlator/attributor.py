@@ -22,6 +22,7 @@ class Attributor:
 
     def __init__(self, contract: Contract) -> None:
         self.contract = contract
+        self._lexicon = contract.lexicon()
         self._known: dict[tuple[str, Target, str | None], Attribution] = {}
 
     def __call__(self, cell: Cell) -> Attribution:
@@ -33,3 +34,7 @@ class Attributor:
                 self._known.clear()
             known = self._known[asked] = attribute(cell.shape, cell.target, cell.caller, self.contract)
         return known
+
+    def template(self, table: str, value: str) -> str:
+        """Return the shape of a key value of a table, such as `CASE#<id>`."""
+        return self._lexicon.template(table, value, clear="~" not in value)

@@ -6,17 +6,26 @@ from typing import TYPE_CHECKING
 
 from analyzer.model.finding import Confidence, Finding, Severity, Status
 from analyzer.model.report import Verdict, VerdictState
-from analyzer.model.sight import Gap, GapReason, Skipped
+from analyzer.model.sight import Gap, GapReason, Sight, Skipped
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from analyzer.model.report import PatternLine
+    from analyzer.model.traffic import Traffic
 
 __all__ = ["by_weight", "fault_of", "verdict_of"]
 
 _NO_LOSS = frozenset({GapReason.NOT_ENABLED, GapReason.UNSUPPORTED})
 """Reasons of gaps that leave whole what was asked for."""
+
+_KINDS = {
+    "units": ("Consumed",),
+    "throttles": ("Throttle",),
+    "latency": ("SuccessfulRequestLatency",),
+    "system errors": ("SystemErrors",),
+}
+"""Kinds of metric without which silence says nothing."""
 
 
 def by_weight(findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
@@ -38,9 +47,16 @@ def fault_of(findings: Iterable[Finding]) -> Verdict | None:
 
 
 def verdict_of(
-    findings: tuple[Finding, ...], gaps: tuple[Gap, ...], lines: tuple[PatternLine, ...], skipped: tuple[Skipped, ...]
+    findings: tuple[Finding, ...],
+    gaps: tuple[Gap, ...],
+    lines: tuple[PatternLine, ...],
+    skipped: tuple[Skipped, ...],
+    traffic: tuple[Traffic, ...] = (),
 ) -> Verdict:
-    """Say whether there is a fault, that it is clean, or that it cannot be told; `findings` come ordered by weight."""
+    """Say whether there is a fault, that it is clean, or that it cannot be told; `findings` come ordered by weight.
+
+    From metrics alone a table is clean where all four kinds were seen that a fault would show in.
+    """
     fault = fault_of(findings)
     if fault is not None:
         return fault
@@ -48,10 +64,37 @@ def verdict_of(
     if blind is not None:
         return Verdict(VerdictState.CANNOT_TELL, f"cannot tell: {blind.detail}", Confidence.CERTAIN)
     requests = sum(line.requests for line in lines)
+    measured = [one for one in traffic if Sight.METRICS in one.sights and one.target.index is None]
+    lacking = next(filter(None, map(_lacking, measured)), None)
+    if lacking is not None:
+        return Verdict(VerdictState.CANNOT_TELL, f"cannot tell: {lacking}", Confidence.CERTAIN)
+    if not requests and measured:
+        return Verdict(VerdictState.CLEAN, _clean_at_table_level(findings, measured), Confidence.CERTAIN)
     if not requests:
         why = f"no request was seen; {gaps[0].detail}" if gaps else "no request was seen"
         return Verdict(VerdictState.CANNOT_TELL, f"cannot tell: {why}", Confidence.CERTAIN)
     return Verdict(VerdictState.CLEAN, _clean(findings, lines, requests, skipped), Confidence.CERTAIN)
+
+
+def _lacking(traffic: Traffic) -> str | None:
+    """Say which kind of metric of a table is missing that a fault would show in; None where all are there."""
+    names = {series.metric for series in traffic.metrics}
+    for kind, parts in _KINDS.items():
+        if not any(part in name for part in parts for name in names):
+            return f"no metric tells of {kind} of {traffic.target}"
+    return None
+
+
+def _clean_at_table_level(findings: tuple[Finding, ...], measured: list[Traffic]) -> str:
+    tables = "1 table" if len(measured) == 1 else f"{len(measured)} tables"
+    return (
+        f"clean at table level: {tables}, nothing high or critical{_lesser(findings)};"
+        " keys, callers and patterns were not visible"
+    )
+
+
+def _lesser(findings: tuple[Finding, ...]) -> str:
+    return f", {len(findings)} lesser findings" if len(findings) > 1 else ", 1 lesser finding" if findings else ""
 
 
 def _clean(
@@ -60,7 +103,6 @@ def _clean(
     tables = len({line.table for line in lines if line.table is not None})
     places = "1 table" if tables == 1 else f"{tables} tables"
     calls = "1 request" if requests == 1 else f"{requests:,.0f} requests"
-    lesser = f", {len(findings)} lesser findings" if len(findings) > 1 else ", 1 lesser finding" if findings else ""
     unjudged = sorted({one.detector for one in skipped})
     blind = f"; not judged everywhere: {', '.join(unjudged)}" if unjudged else ""
-    return f"clean: {calls} to {places}, nothing high or critical{lesser}{blind}"
+    return f"clean: {calls} to {places}, nothing high or critical{_lesser(findings)}{blind}"

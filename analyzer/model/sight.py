@@ -18,7 +18,7 @@ from analyzer.errors import (
 from analyzer.model.instant import Instant
 from analyzer.model.window import Window
 
-__all__ = ["Covers", "Gap", "GapReason", "Sight", "SightState", "SkipReason", "Skipped", "SourceName"]
+__all__ = ["Covers", "Gap", "GapReason", "Horizon", "Sight", "SightState", "SkipReason", "Skipped", "SourceName"]
 
 
 class SourceName(StrEnum):
@@ -52,6 +52,13 @@ class Sight(StrEnum):
     CHANGES = "CHANGES"
     CANARY = "CANARY"
     SPAN_14D = "SPAN(14d)"
+
+
+class Horizon(StrEnum):
+    """How far a detector looks: the live window, or all that is known (a whole log; the daemon's last hour)."""
+
+    WINDOW = "window"
+    SPAN = "span"
 
 
 class GapReason(StrEnum):

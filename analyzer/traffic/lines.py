@@ -8,22 +8,34 @@ from typing import TYPE_CHECKING
 from analyzer.model.counts import LATENCY_BOUNDS_MS
 from analyzer.model.finding import Direction
 from analyzer.model.report import Coverage, KeyLine, PatternKind, PatternLine
+from analyzer.model.sight import Gap, GapReason, SourceName
 from analyzer.statistics.log_histogram import quantile
 from analyzer.traffic.heat import ceiling_of
 from analyzer.traffic.measure import add, direction_units, total_units
+from analyzer.traffic.series import points, series_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from analyzer.model.target import Target
     from analyzer.model.traffic import PatternTraffic, Traffic
+    from analyzer.model.window import Window
 
-__all__ = ["MOST_LINES", "coverage_lines", "key_lines", "pattern_lines"]
+__all__ = ["MOST_LINES", "coverage_gaps", "coverage_lines", "key_lines", "pattern_lines"]
 
 MOST_LINES = 500
 """How many pattern lines a report holds; the rest is one line `other`."""
 
 _MOST_KEYS = 100
+
+_FILLED = 0.99
+"""Part of a window that CloudWatch's periods must fill before their sum is what was billed in it."""
+_LEAST_COVERED, _MOST_COVERED = 0.8, 1.05
+_UNSEEN = (
+    "look for PartiQL, callers without a sampler, another account, AppSync, Step Functions, Glue, the console; "
+    "or a wrong sample rate"
+)
+_DOUBLE = "look for records read twice, or a sample rate that is written too low"
 
 
 def pattern_lines(traffic: Iterable[Traffic]) -> tuple[PatternLine, ...]:
@@ -115,10 +127,56 @@ def key_lines(traffic: Iterable[Traffic]) -> tuple[KeyLine, ...]:
 
 
 def coverage_lines(traffic: Iterable[Traffic]) -> tuple[Coverage, ...]:
-    """Return what the request log explains of each target's units; what was billed only CloudWatch knows."""
+    """Return what the request log explains of each target's units, and of those that were billed where it is known."""
     return tuple(
-        Coverage(one.target.table, one.target.index, direction, units, None, None)
+        _coverage(one, direction, units)
         for one in traffic
         for direction in Direction
         if (units := direction_units(one, direction)) > 0
     )
+
+
+def _coverage(one: Traffic, direction: Direction, units: float) -> Coverage:
+    billed = _billed(one, direction)
+    return Coverage(
+        one.target.table, one.target.index, direction, units, billed, None if not billed else units / billed
+    )
+
+
+def _billed(one: Traffic, direction: Direction) -> float | None:
+    """Return the units that CloudWatch counted in the window; None where its periods do not fill it.
+
+    Writes that a global table replicated here are no caller's: the series of `Source=Customer` leaves them out
+    (Developer Guide, "DynamoDB metrics and dimensions", read 2026-11-30).
+    """
+    name = f"Consumed{direction.value.capitalize()}CapacityUnits"
+    series = series_of(one.metrics, name, Source="Customer") or series_of(one.metrics, name)
+    inside = [
+        point for point in points(series, one.window) if point.start >= one.window.start and point.end <= one.window.end
+    ]
+    if sum(point.seconds for point in inside) < _FILLED * one.window.seconds:
+        return None
+    return sum(point.value for point in inside)
+
+
+def coverage_gaps(coverage: Iterable[Coverage], window: Window) -> Iterator[Gap]:
+    """Say where the log explains much less, or more, than what was billed: both mean that it misleads."""
+    for one in coverage:
+        if one.ratio is None or _LEAST_COVERED <= one.ratio <= _MOST_COVERED:
+            continue
+        place = one.table if one.index is None else f"{one.table}/{one.index}"
+        detail = (
+            f"the request log explains {one.explained_units:,.0f} of {one.billed_units:,.0f} {one.direction} units"
+            f" of {place} ({one.ratio:.0%})"
+        )
+        hint = _UNSEEN if one.ratio < 1 else _DOUBLE
+        yield Gap(
+            SourceName.REQUEST_LOG,
+            GapReason.LOW_COVERAGE,
+            detail,
+            hint,
+            one.table,
+            one.index,
+            window.start,
+            window.end,
+        )

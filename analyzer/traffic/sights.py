@@ -93,9 +93,11 @@ def _covered_seconds(evidence: Evidence, observations: Observations) -> float:
     known = [0.0 if evidence.span is None else evidence.span.seconds]
     if SourceName.REQUEST_LOG in observations.sources or evidence.metrics:
         known.append(observations.window.seconds)
-    for series in evidence.metrics:
-        if series.metric.startswith("Consumed") and series.timestamps:
-            known.append((series.timestamps[-1] - series.timestamps[0]) / 1000 + series.period_seconds)
+    known += [
+        (series.timestamps[-1] - series.timestamps[0]) / 1000 + series.period_seconds
+        for series in evidence.metrics
+        if series.metric.startswith("Consumed") and series.timestamps
+    ]
     return max(known)
 
 

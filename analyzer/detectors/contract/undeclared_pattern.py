@@ -12,7 +12,7 @@ from analyzer.detectors.verdict import finding
 from analyzer.detectors.words import counted, percent, who
 from analyzer.model.finding import Advice, Finding, Severity
 from analyzer.model.shape import AttributionKind
-from analyzer.model.sight import Sight, Skipped
+from analyzer.model.sight import Horizon, Sight, Skipped
 from analyzer.traffic.measure import add, busiest_caller, evidence_of, total_units
 
 if TYPE_CHECKING:
@@ -36,6 +36,7 @@ class UndeclaredPattern(Struct, frozen=True):
     burst_requests: Whole = 1000
 
     name: ClassVar[str] = "undeclared-pattern"
+    horizon: ClassVar[Horizon] = Horizon.WINDOW
     needs: ClassVar[tuple[frozenset[Sight], ...]] = (frozenset({Sight.REQUESTS, Sight.CONTRACT}),)
     sharpens: ClassVar[frozenset[Sight]] = frozenset({Sight.REQUEST_KEYS, Sight.REQUEST_UNITS})
 

@@ -18,7 +18,7 @@ from analyzer.model.counts import KeyLevel
 from analyzer.model.estimate import Estimate
 from analyzer.model.finding import Advice, Confidence, Direction, Finding, Risk, SelfHeals, Severity
 from analyzer.model.instant import SLICE_MS
-from analyzer.model.sight import Sight, Skipped, SkipReason
+from analyzer.model.sight import Horizon, Sight, Skipped, SkipReason
 from analyzer.traffic.heat import ceiling_of
 from analyzer.traffic.measure import direction_units, evidence_of, victims_of
 
@@ -61,6 +61,7 @@ class HotKey(Struct, frozen=True):
     carries_share: Share = 0.8
 
     name: ClassVar[str] = "hot-key"
+    horizon: ClassVar[Horizon] = Horizon.WINDOW
     needs: ClassVar[tuple[frozenset[Sight], ...]] = (frozenset({Sight.REQUEST_KEYS, Sight.REQUEST_UNITS}),)
     sharpens: ClassVar[frozenset[Sight]] = frozenset({Sight.CONTRACT, Sight.TABLE})
 

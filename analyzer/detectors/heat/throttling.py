@@ -11,7 +11,7 @@ from analyzer.detectors.thresholds import Share
 from analyzer.detectors.verdict import finding
 from analyzer.detectors.words import between, percent, who
 from analyzer.model.finding import Advice, Confidence, Direction, Finding, Risk, Severity, Victim
-from analyzer.model.sight import Sight, Skipped
+from analyzer.model.sight import Horizon, Sight, Skipped
 from analyzer.traffic.measure import evidence_of
 
 if TYPE_CHECKING:
@@ -38,6 +38,7 @@ class Throttling(Struct, frozen=True):
     critical_caller_share: Share = 0.05
 
     name: ClassVar[str] = "throttling"
+    horizon: ClassVar[Horizon] = Horizon.WINDOW
     needs: ClassVar[tuple[frozenset[Sight], ...]] = (frozenset({Sight.REQUESTS}),)
     sharpens: ClassVar[frozenset[Sight]] = frozenset({Sight.REQUEST_KEYS})
 

@@ -14,7 +14,7 @@ from analyzer.detectors.thresholds import Share
 from analyzer.detectors.verdict import finding
 from analyzer.detectors.words import between, percent, who
 from analyzer.model.finding import Advice, Direction, Finding, Risk, Severity, Victim
-from analyzer.model.sight import Sight, Skipped
+from analyzer.model.sight import Horizon, Sight, Skipped
 from analyzer.traffic.measure import evidence_of
 
 if TYPE_CHECKING:
@@ -31,6 +31,7 @@ class GsiBackPressure(Struct, frozen=True):
     critical_caller_share: Share = 0.05
 
     name: ClassVar[str] = "gsi-back-pressure"
+    horizon: ClassVar[Horizon] = Horizon.WINDOW
     needs: ClassVar[tuple[frozenset[Sight], ...]] = (frozenset({Sight.REQUESTS}),)
     sharpens: ClassVar[frozenset[Sight]] = frozenset({Sight.REQUEST_KEYS})
 

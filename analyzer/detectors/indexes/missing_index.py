@@ -11,7 +11,7 @@ from analyzer.detectors.thresholds import Whole
 from analyzer.detectors.verdict import finding
 from analyzer.detectors.words import counted, who
 from analyzer.model.finding import Finding, Risk, Severity
-from analyzer.model.sight import Sight, Skipped
+from analyzer.model.sight import Horizon, Sight, Skipped
 from analyzer.traffic.measure import add, evidence_of
 
 if TYPE_CHECKING:
@@ -32,6 +32,7 @@ class MissingIndex(Struct, frozen=True):
     least_calls: Whole = 1
 
     name: ClassVar[str] = "missing-index"
+    horizon: ClassVar[Horizon] = Horizon.WINDOW
     needs: ClassVar[tuple[frozenset[Sight], ...]] = (frozenset({Sight.REQUESTS}),)
     sharpens: ClassVar[frozenset[Sight]] = frozenset({Sight.TABLE})
 

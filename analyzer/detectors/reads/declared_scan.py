@@ -10,7 +10,7 @@ from analyzer.detectors.verdict import finding
 from analyzer.detectors.words import between, counted, who
 from analyzer.model.finding import Direction, Finding, Severity
 from analyzer.model.shape import AttributionKind
-from analyzer.model.sight import Sight, Skipped
+from analyzer.model.sight import Horizon, Sight, Skipped
 from analyzer.traffic.measure import add, busiest_caller, evidence_of, evidence_where
 
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ class DeclaredScan(Struct, frozen=True):
     """Tells each declared Scan that ran."""
 
     name: ClassVar[str] = "declared-scan"
+    horizon: ClassVar[Horizon] = Horizon.WINDOW
     needs: ClassVar[tuple[frozenset[Sight], ...]] = (frozenset({Sight.REQUESTS, Sight.CONTRACT}),)
     sharpens: ClassVar[frozenset[Sight]] = frozenset({Sight.REQUEST_UNITS})
 

@@ -12,7 +12,7 @@ from analyzer.detectors.verdict import finding
 from analyzer.detectors.words import between, number, percent, who
 from analyzer.knowledge.prices import read_cost
 from analyzer.model.finding import Advice, Direction, Finding, Risk, Severity
-from analyzer.model.sight import Sight, Skipped, SkipReason
+from analyzer.model.sight import Horizon, Sight, Skipped, SkipReason
 from analyzer.traffic.measure import add, busiest_caller, direction_units, evidence_of, evidence_where
 
 if TYPE_CHECKING:
@@ -32,6 +32,7 @@ class FilterHeavyQuery(Struct, frozen=True):
     medium_dollars: Positive = 20.0
 
     name: ClassVar[str] = "filter-heavy-query"
+    horizon: ClassVar[Horizon] = Horizon.WINDOW
     needs: ClassVar[tuple[frozenset[Sight], ...]] = (frozenset({Sight.REQUEST_COUNTS, Sight.REQUEST_FILTERS}),)
     sharpens: ClassVar[frozenset[Sight]] = frozenset({Sight.CONTRACT, Sight.REQUEST_UNITS})
 

@@ -16,7 +16,7 @@ from analyzer.detectors.words import between, counted, number, percent, who
 from analyzer.knowledge.prices import read_cost
 from analyzer.model.finding import Advice, Confidence, Direction, Finding, Risk, Severity
 from analyzer.model.shape import AttributionKind
-from analyzer.model.sight import Sight, Skipped
+from analyzer.model.sight import Horizon, Sight, Skipped
 from analyzer.traffic.measure import add, busiest_caller, direction_units, evidence_of, evidence_where, victims_of
 
 if TYPE_CHECKING:
@@ -37,6 +37,7 @@ class UnexpectedScan(Struct, frozen=True):
     low_dollars: Positive = 5.0
 
     name: ClassVar[str] = "unexpected-scan"
+    horizon: ClassVar[Horizon] = Horizon.WINDOW
     needs: ClassVar[tuple[frozenset[Sight], ...]] = (frozenset({Sight.REQUESTS}),)
     sharpens: ClassVar[frozenset[Sight]] = frozenset({Sight.CONTRACT, Sight.REQUEST_UNITS, Sight.REQUEST_FILTERS})
 
