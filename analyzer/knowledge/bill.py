@@ -4,12 +4,36 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from analyzer.knowledge.prices import WATCHER_PRICES
+from analyzer.knowledge.prices import HOURS_A_MONTH, WATCHER_PRICES, Cost, WatcherPrices
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["Charge", "charge_of"]
+__all__ = [
+    "PAST_AN_HOUR",
+    "SERIES_AN_INDEX",
+    "SERIES_AN_OPERATION",
+    "SERIES_A_TABLE",
+    "Charge",
+    "charge_of",
+    "insights_month",
+    "logs_month",
+    "metrics_month",
+    "series_of_tables",
+    "traces_month",
+    "trail_month",
+]
+
+_SECONDS_A_MONTH = HOURS_A_MONTH * 3600
+_GIGABYTE = 1e9
+
+# What collectors/cloudwatch_metrics asks for; a test of that room holds the numbers to it.
+SERIES_A_TABLE = 17
+"""Use, provisioned capacity, throttles by reason, failed conditions, of a table without its operations."""
+SERIES_AN_INDEX = 14
+SERIES_AN_OPERATION = 4
+PAST_AN_HOUR = 3
+"""Readings of a series' past in an hour: its minutes yesterday and a week ago, and its hour on earlier days."""
 
 
 class Charge(NamedTuple):
@@ -19,7 +43,7 @@ class Charge(NamedTuple):
     usd: float
 
 
-NOTHING = Charge(0, 0.0)
+_NOTHING = Charge(0, 0.0)
 
 
 def charge_of(service: str, operation: str, params: Mapping[str, Any]) -> Charge:
@@ -41,4 +65,64 @@ def charge_of(service: str, operation: str, params: Mapping[str, Any]) -> Charge
     if service == "s3":
         is_read = operation.startswith(("Get", "Head"))
         return Charge(0, (prices.thousand_s3_gets if is_read else prices.thousand_s3_lists) / 1000)
-    return NOTHING
+    return _NOTHING
+
+
+def series_of_tables(tables: int, indexes: int, operations: int = 4) -> int:
+    """Return how many series so many tables have, each with so many GSIs and operations in use."""
+    return tables * (SERIES_A_TABLE + indexes * SERIES_AN_INDEX + operations * SERIES_AN_OPERATION)
+
+
+def metrics_month(
+    series: int, every_seconds: float, compared: int | None = None, prices: WatcherPrices = WATCHER_PRICES
+) -> Cost:
+    """Return what a month of reading metrics costs: each is billed whenever it is asked for.
+
+    `compared` is how many of them have their past read too; None is all, so that it is never too little.
+    """
+    past = (series if compared is None else compared) * PAST_AN_HOUR * HOURS_A_MONTH
+    asked = series * _SECONDS_A_MONTH / every_seconds + past
+    return _cost(asked / 1000 * prices.thousand_metrics, "GetMetricData", prices)
+
+
+def insights_month(
+    rules: int,
+    events_a_second: float,
+    *,
+    has_sort_key: bool = True,
+    every_seconds: float = 60,
+    metrics_a_report: int = 1,
+    prices: WatcherPrices = WATCHER_PRICES,
+) -> Cost:
+    """Return what Contributor Insights costs in a month, its rules and events and our reading of its reports.
+
+    An item read or written is an event, a Query one whatever it returns; with a sort key each counts twice.
+    Source: Developer Guide, "Contributor Insights: how it works", read 2026-11-30.
+    """
+    events = events_a_second * _SECONDS_A_MONTH * (2 if has_sort_key else 1)
+    reports = rules * metrics_a_report * _SECONDS_A_MONTH / every_seconds
+    dollars = rules * prices.insights_rule_month
+    dollars += events / 1e6 * prices.insights_million_events + reports / 1000 * prices.thousand_metrics
+    return _cost(dollars, "rules, events and GetInsightRuleReport", prices)
+
+
+def trail_month(requests_a_second: float, prices: WatcherPrices = WATCHER_PRICES) -> Cost:
+    """Return what CloudTrail's data events cost in a month: all of them, since it does not sample."""
+    dollars = requests_a_second * _SECONDS_A_MONTH / 1e5 * prices.trail_hundred_thousand_events
+    return _cost(dollars, "data events", prices)
+
+
+def logs_month(requests_a_second: float, bytes_a_record: float, prices: WatcherPrices = WATCHER_PRICES) -> Cost:
+    """Return what CloudWatch Logs takes in a month to ingest so many records; keeping and reading them is apart."""
+    gigabytes = requests_a_second * _SECONDS_A_MONTH * bytes_a_record / _GIGABYTE
+    return _cost(gigabytes * prices.logs_gigabyte, "ingest", prices)
+
+
+def traces_month(traces_a_second: float, prices: WatcherPrices = WATCHER_PRICES) -> Cost:
+    """Return what X-Ray costs in a month: each trace recorded, found once and read once."""
+    traces = traces_a_second * _SECONDS_A_MONTH / 1e6
+    return _cost(traces * (prices.million_traces_recorded + 2 * prices.million_traces_read), "traces", prices)
+
+
+def _cost(dollars: float, what: str, prices: WatcherPrices) -> Cost:
+    return Cost(dollars, f"{what}, list price of {prices.region}, {prices.as_of}")

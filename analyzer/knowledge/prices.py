@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-__all__ = ["LIST_PRICES", "WATCHER_PRICES", "Cost", "Prices", "WatcherPrices", "read_cost"]
+__all__ = ["HOURS_A_MONTH", "LIST_PRICES", "WATCHER_PRICES", "Cost", "Prices", "WatcherPrices", "read_cost"]
 
-_HOURS_A_MONTH = 730
-_SECONDS_A_MONTH = _HOURS_A_MONTH * 3600
+HOURS_A_MONTH = 730
+_SECONDS_A_MONTH = HOURS_A_MONTH * 3600
 
 
 class Prices(Struct, frozen=True):
@@ -37,7 +37,7 @@ def read_cost(units_a_second: float, billing_mode: str | None, prices: Prices = 
     """Return what a read rate costs in a month of 730 hours; a table whose mode is not known is taken as on demand."""
     place = f"list price of {prices.region}, {prices.as_of}"
     if billing_mode == "PROVISIONED":
-        return Cost(units_a_second * _HOURS_A_MONTH * prices.read_unit_hour, f"provisioned, {place}")
+        return Cost(units_a_second * HOURS_A_MONTH * prices.read_unit_hour, f"provisioned, {place}")
     mode = "on demand" if billing_mode is not None else "on demand assumed"
     return Cost(units_a_second * _SECONDS_A_MONTH / 1e6 * prices.read_million, f"{mode}, {place}")
 
