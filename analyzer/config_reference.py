@@ -29,7 +29,7 @@ LIMITS = {
     "ids": "request ids remembered for up to 60 s, and once more as many, to see a record twice",
     "heavy": "heavy keys kept of a hot table or index in one slice",
     "past": "heavy keys kept of all slices before",
-    "fragments": "sequences of calls that are open at once",
+    "calls": "claims on the calls that are kept whole: by their trace, by their key, or by caller and shape",
     "hours": "clock hours counted of a shape",
     "future_ms": "how many milliseconds a record may be ahead of the clock",
     "late_ms": "how many milliseconds a record may be behind the newest before it counts as late",

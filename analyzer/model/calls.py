@@ -89,8 +89,9 @@ class Call(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     `target` is where its units were consumed (a local index: the table), `shape.index` what was asked. `trace` is
     opaque. `key` is as collected (tokens where keys are tokens); of a Query what is bound by equality. `asked` is equal
-    for calls of one shape that asked the same, values of the key condition included. `members` counts all parts of the request, `parts` are those at this table. `unprocessed` and
-    `cancellation` (codes by position) are the whole request's. `index_keys` are the keys of the item written in its
+    for calls of one shape that asked the same, values of the key condition included. `more` and `resumed` tell of pages
+    (False: no, or not known). `members` counts all parts of the request, `parts` are those at this table. `unprocessed`
+    and `cancellation` (codes by position) are the whole request's. `index_keys` are the keys of the item written in its
     indexes. Units are those of `target` alone. What is None, or an empty tuple, is not known or was not there.
     """
 
@@ -109,9 +110,9 @@ class Call(Struct, frozen=True, kw_only=True, omit_defaults=True):
     count: int | None = None
     scanned: int | None = None
     limit: int | None = None
-    more: bool | None = None
-    resumed: bool | None = None
-    unprocessed: int | None = None
+    more: bool = False
+    resumed: bool = False
+    unprocessed: int = 0
     item_bytes: int | None = None
     returned_bytes: int | None = None
     latency_ms: float | None = None

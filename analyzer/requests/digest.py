@@ -1,7 +1,7 @@
-"""The digest: lines of a request log become whole numbers by slice and cell, heavy keys with bounds, and sequences.
+"""The digest: lines of a request log become whole numbers by slice and cell, heavy keys with bounds, and calls.
 
 Parts of a log merge in any order. *Counts* are exact. *Heavy keys*: the truth lies in [low, high], the total weight is
-exact. *Sequences* are exact where parts are split by trace or key or are adjacent in time, else counted as cut.
+exact. *Calls*: all those of a name or none, the same ones in any order.
 """
 
 from __future__ import annotations
@@ -16,6 +16,9 @@ from analyzer.model.counts import N_COUNTS, Count, Counts
 from analyzer.model.instant import SLICE_MS
 from analyzer.model.window import Window
 from analyzer.requests.digest_block import Line, ReadCounters, read_lines
+from analyzer.requests.digest_call_finder import CallFinder
+from analyzer.requests.digest_call_reader import CallReader
+from analyzer.requests.digest_calls import CallTable
 from analyzer.requests.digest_cells import CellTable
 from analyzer.requests.digest_columns import Columns
 from analyzer.requests.digest_counts import counts_of
@@ -26,7 +29,6 @@ from analyzer.requests.digest_limits import DigestLimits
 from analyzer.requests.digest_rare import RareCounts, find_failures
 from analyzer.requests.digest_result import heavy_keys
 from analyzer.requests.digest_routes import COUNTER
-from analyzer.requests.digest_sequences import SequenceCounts, SequenceTable, find_sequences
 from analyzer.requests.digest_slices import WIDTH, SliceCounts
 from analyzer.requests.digest_snapshot import Snapshot, read_snapshot, write_snapshot
 from analyzer.requests.tokens import is_placeholder, is_token, rewrite
@@ -34,6 +36,7 @@ from analyzer.requests.tokens import is_placeholder, is_token, rewrite
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from analyzer.model.calls import CallBook
     from analyzer.model.counts import Refusal, ThrottleCount
     from analyzer.model.instant import Instant
     from analyzer.model.request import RequestRecord
@@ -74,12 +77,19 @@ def _collected(lexicon: Lexicon, salt: Salt, table: str, text: str) -> str:
 class Digest:
     """One part of a request log, or all of it.
 
-    With `collect`, a salt, clear key values are kept and handed out as tokens only.
+    With `collect`, a salt, clear key values are kept and handed out as tokens only. With `calls_horizon_ms` calls older
+    than that are let go when slices are forgotten.
     """
 
-    def __init__(self, lexicon: Lexicon, limits: DigestLimits | None = None, *, collect: Salt | None = None) -> None:
+    def __init__(
+        self,
+        lexicon: Lexicon,
+        limits: DigestLimits | None = None,
+        *,
+        collect: Salt | None = None,
+        calls_horizon_ms: int | None = None,
+    ) -> None:
         limits = limits or DigestLimits()
-        self._collect = collect
         self._lexicon = lexicon
         self._limits = limits
         self._read = ReadCounters()
@@ -93,7 +103,10 @@ class Digest:
         self._rare = RareCounts()
         write = None if collect is None else partial(_collected, lexicon, collect)
         self._heavy = HeavySlices(limits.heavy, limits.past, write)
-        self._sequences = SequenceTable(limits.fragments)
+        self._calls = CallTable(limits.calls)
+        self._calls_horizon_ms = calls_horizon_ms
+        reader = CallReader(self._columns.router, write, collect)
+        self._finder = CallFinder(self._columns.router, self._cells, reader)
         self._hours: dict[str, set[int]] = {}
         self._rows: list[KeyRows] = []
         self._row_count = 0
@@ -152,7 +165,7 @@ class Digest:
         failures = find_failures(lines)
         if failures:
             self._count_failures(lines, rows, failures)
-        find_sequences(lines, rows, self._sequences, self._collect)
+        self._finder.find(lines, rows, routes, failures, self._calls)
         self._add_key_rows(rows.keys)
         if self._pending_count > self._limits.batch:
             self._add_pending()
@@ -237,7 +250,8 @@ class Digest:
             if (number + 1) * SLICE_MS <= instant:
                 self._forget(number)
         self._forgotten = max(self._forgotten, instant - instant % SLICE_MS)
-        self._sequences.close_before(instant)
+        if self._calls_horizon_ms is not None:
+            self._calls.forget_before(max(instant, self._newest * 1000 - self._calls_horizon_ms))
 
     def slices(self) -> list[Instant]:
         """Return the starts of the slices that are kept, in order."""
@@ -262,10 +276,10 @@ class Digest:
         self._flush()
         return frozenset(self._salts | self._columns.router.salts)
 
-    def sequences(self) -> SequenceCounts:
-        """Return how sequences of calls went on so far."""
-        self._flush()
-        return self._sequences.counts()
+    def calls(self) -> CallBook:
+        """Return the calls that are kept; the same book until more was read."""
+        self._settle(None)
+        return self._calls.book()
 
     def result(self, window: Window) -> Counts:
         """Return what is known of a window of whole slices that were not forgotten."""
@@ -329,7 +343,7 @@ class Digest:
         self._slices.merge(other._slices, np.array(cells, dtype=np.int64))
         self._heavy.merge(other._heavy, cells, sides)
         self._rare.merge(other._rare, cells)
-        self._sequences.merge(other._sequences)
+        self._calls.merge(other._calls, cells)
         for fingerprint, hours in other._hours.items():
             self._add_hours(fingerprint, hours)
         self._squeezed += other.read.squeezed
@@ -351,17 +365,23 @@ class Digest:
                 slices=self._slices.plain(),
                 rare=self._rare.plain(),
                 heavy=self._heavy.plain(),
-                sequences=self._sequences.plain(),
+                calls=self._calls.plain(),
             )
         )
 
     @classmethod
     def restore(
-        cls, snapshot: bytes, lexicon: Lexicon, limits: DigestLimits | None = None, *, collect: Salt | None = None
+        cls,
+        snapshot: bytes,
+        lexicon: Lexicon,
+        limits: DigestLimits | None = None,
+        *,
+        collect: Salt | None = None,
+        calls_horizon_ms: int | None = None,
     ) -> Digest:
         """Rebuild a digest from its state; raises ValueError for one of another version."""
         state = read_snapshot(snapshot)
-        digest = cls(lexicon, limits, collect=collect)
+        digest = cls(lexicon, limits, collect=collect, calls_horizon_ms=calls_horizon_ms)
         for cell in state.cells:
             digest._cells.restore(cell)
         digest._read.add(state.read)
@@ -374,5 +394,5 @@ class Digest:
         digest._slices = SliceCounts.from_plain(state.slices)
         digest._rare = RareCounts.from_plain(state.rare)
         digest._heavy.restore(state.heavy)
-        digest._sequences = SequenceTable.from_plain(digest._limits.fragments, *state.sequences)
+        digest._calls = CallTable.from_plain(digest._limits.calls, state.calls, state.cells)
         return digest

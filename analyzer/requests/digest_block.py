@@ -62,16 +62,22 @@ class Line(Struct, gc=False):
     parts: Raw = ABSENT
     tries: Raw = ABSENT
     error: Raw = ABSENT
+    handed_back: Raw = ABSENT
+    returned: Raw = ABSENT
+    ttl_seen: Raw = ABSENT
+    strata: Raw = ABSENT
     count: _Whole = -1
     scanned: _Whole = -1
     latency_ms: _Milliseconds = -1.0
     attempts: _Whole = -1
     returned_bytes: _Whole = -1
+    item_bytes: _Whole = -1
     more: bool = False
     resumed: bool = False
     unprocessed: _Whole = 0
     request_id: str | None = None
     trace_id: str | None = None
+    token_sent: bool | None = None
     counter: str | None = None
 
 

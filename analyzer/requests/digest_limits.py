@@ -13,7 +13,8 @@ class DigestLimits(Struct, frozen=True):
     `batch`: rows of counts that wait to be added. `rows`: key rows that wait to be folded. `cells`, `routes`: shapes
     with caller and rate, raw texts. `grammar`: raw texts that may go to the grammar in a second of log time. `slices`:
     how many are kept before the oldest is forgotten by itself. `ids`: request ids remembered for up to 60 s, and once
-    more as many. `heavy`: heavy keys kept of a hot target and slice; `past`: of the past. `fragments`: open sequences.
+    more as many. `heavy`: heavy keys kept of a hot target and slice; `past`: of the past. `calls`:
+    claims of traces, keys and shapes on the calls that are kept; notable calls of each kind may be a fortieth more.
     `hours`: clock hours counted of a shape. `future_ms`: how far ahead of now a time may be. `late_ms`: how far behind
     the newest time a record may be before it counts as late; it is counted in its slice all the same.
     """
@@ -27,7 +28,7 @@ class DigestLimits(Struct, frozen=True):
     ids: int = 20_000
     heavy: int = 200
     past: int = 64
-    fragments: int = 4_000
+    calls: int = 20_000
     hours: int = 24
     future_ms: int = 60_000
     late_ms: int = 120_000

@@ -38,6 +38,7 @@ class Member(Struct):
     condition: str | None = None
     update: str | None = None
     statement: str | None = None
+    item_bytes: int | None = None
 
 
 class TableCall(NamedTuple):
@@ -67,22 +68,26 @@ class PartReader:
         """Forget what depends on the numbers of routes."""
         self._known.clear()
 
-    def split(self, line: Line, route: Route) -> list[TableCall]:
-        """Split a call by table."""
+    @staticmethod
+    def placed(line: Line, route: Route) -> list[tuple[str, Member]]:
+        """Return the members of a call in its order, each with its table."""
         try:
             members = _READ_MEMBERS(line.parts)
         except ValueError:
-            members = []
+            return []
         own = route.record.table
+        if own is None or own[:4] == "arn:":
+            return [(_table_of(member, own), member) for member in members]
+        return [(own if member.table is None else _table_of(member, own), member) for member in members]
+
+    def split(self, line: Line, route: Route) -> list[TableCall]:
+        """Split a call by table."""
         tables: dict[str, list[Member]] = {}
-        for member in members:
-            if member.table is None and own is not None and own[:4] != "arn:":
-                tables.setdefault(own, []).append(member)
-            else:
-                tables.setdefault(_table_of(member, own), []).append(member)
+        for table, member in self.placed(line, route):
+            tables.setdefault(table, []).append(member)
         return [
             TableCall(table, self._router.space(table, None, route.record.keys), of_table)
-            for table, of_table in (tables or {table_name(own): []}).items()
+            for table, of_table in (tables or {table_name(route.record.table): []}).items()
         ]
 
     def cell(self, line: Line, route: Route, call: TableCall, classes: list[int]) -> int:

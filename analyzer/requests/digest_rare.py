@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from analyzer.model.counts import Cell
     from analyzer.requests.digest_block import Line
 
-__all__ = ["Failure", "RareCounts", "find_failures", "read_failure"]
+__all__ = ["Failure", "RareCounts", "code_word", "find_failures", "read_failure"]
 
 _MOST_MESSAGES = 256
 _MOST_THROTTLES = 1024
@@ -99,6 +99,11 @@ class Failure(Struct):
         return counts
 
 
+def code_word(code: str) -> str:
+    """Return an error code as it may be told; what a log writes there by mistake may be a key."""
+    return code if _WORD.fullmatch(code) else _OTHER
+
+
 def find_failures(lines: list[Line]) -> list[tuple[int, Failure]]:
     """Return the failures among lines, each with the number of its line."""
     found = []
@@ -125,7 +130,7 @@ def read_failure(error_raw: bytes, tries_raw: bytes) -> Failure | None:
     if is_throttled and not throttles:
         throttles = reasons[:1] or [("", None)]
     return Failure(
-        code=error.code if _WORD.fullmatch(error.code) else _OTHER,
+        code=code_word(error.code),
         message=_VALUES.sub("?", (error.message or "")[:_LONGEST_MESSAGE]),
         throttles=throttles,
         is_throttled=is_throttled,

@@ -9,11 +9,11 @@ from msgspec import Struct
 
 from analyzer.model.counts import Cell
 from analyzer.requests.digest_block import ReadCounters
-from analyzer.requests.digest_sequences import SequenceCounts
+from analyzer.requests.digest_kept import CallState
 
 __all__ = ["Snapshot", "read_snapshot", "write_snapshot"]
 
-_VERSION = 1
+_VERSION = 2
 _HEAD = b"dynascope digest "
 
 
@@ -29,7 +29,7 @@ class Snapshot(Struct, kw_only=True):
     slices: Any
     rare: Any
     heavy: Any
-    sequences: tuple[SequenceCounts, list[Any]]
+    calls: CallState
 
 
 def write_snapshot(state: Snapshot) -> bytes:

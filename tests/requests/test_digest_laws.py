@@ -17,7 +17,7 @@ from analyzer.model.window import Window
 from analyzer.requests.digest import Digest
 from analyzer.requests.digest_limits import DigestLimits
 from tests.support.plain_digest import PlainDigest
-from tests.support.request_lines import LEXICON, START_MS, calls, line, lines_of, records
+from tests.support.request_lines import LEXICON, START_MS, line, lines_of, records
 
 if TYPE_CHECKING:
     from random import Random
@@ -181,7 +181,7 @@ def test_a_restored_digest_tells_the_same_and_goes_on_alike(log: list[dict[str, 
     assert digest.totals().keys == again.totals().keys
     assert digest.read == again.read
     assert digest.hours() == again.hours()
-    assert digest.sequences() == again.sequences()
+    assert digest.calls() == again.calls()
     assert digest.slices() == again.slices()
 
 
@@ -196,29 +196,6 @@ def test_totals_keep_what_windows_forget(log: list[dict[str, Any]], forgotten: i
     merged = Digest(LEXICON)
     merged.merge(other)
     assert told(merged.totals())["cells"] == whole["cells"]
-
-
-@st.composite
-def traced(draw: st.DrawFn) -> list[dict[str, Any]]:
-    log = draw(st.lists(calls(), max_size=20))
-    for position, record in enumerate(log):
-        record["trace_id"] = draw(st.sampled_from(["t1", "t2", "t3"]))
-        record["time"] = f"2026-11-30T10:00:{position:02}.000Z"
-    return log
-
-
-@given(traced(), st.integers(0, 20))
-@settings(max_examples=100, deadline=None)
-def test_sequences_are_exact_for_parts_split_by_trace_or_adjacent_in_time(log: list[Any], at: int) -> None:
-    whole = digest_of(log).sequences()
-    for parts in (
-        [[r for r in log if r["trace_id"] == trace] for trace in ("t3", "t1", "t2")],
-        [log[:at], log[at:]],
-    ):
-        merged = Digest(LEXICON)
-        for part in parts:
-            merged.merge(digest_of(part))
-        assert merged.sequences() == whole
 
 
 @given(records())

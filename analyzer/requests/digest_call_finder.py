@@ -1,0 +1,88 @@
+"""Which calls of a block the call book keeps: asked for all at once, so that those it does not keep cost little."""
+
+from __future__ import annotations
+
+from operator import attrgetter
+from typing import TYPE_CHECKING
+from zlib import crc32
+
+import msgspec
+import numpy as np
+
+from analyzer.requests.digest_block import ABSENT
+from analyzer.requests.digest_call_reader import LARGE_BYTES, Source, notable_of
+from analyzer.requests.digest_columns import WHOLE
+from analyzer.requests.digest_kept import NO_RANK, Kept
+from analyzer.requests.digest_names import Names, mixed, rank_of
+
+if TYPE_CHECKING:
+    from analyzer.model.calls import Notable
+    from analyzer.requests.digest_block import Line
+    from analyzer.requests.digest_call_reader import CallReader
+    from analyzer.requests.digest_calls import CallTable
+    from analyzer.requests.digest_cells import CellTable
+    from analyzer.requests.digest_columns import Rows
+    from analyzer.requests.digest_rare import Failure
+    from analyzer.requests.digest_routes import Router
+
+__all__ = ["CallFinder"]
+
+_ITEM_BYTES = attrgetter("item_bytes")
+_TTL_SEEN = attrgetter("ttl_seen")
+_UNPROCESSED = WHOLE.index("unprocessed")
+
+
+class CallFinder:
+    """Finds the calls to keep."""
+
+    def __init__(self, router: Router, cells: CellTable, reader: CallReader) -> None:
+        self._router = router
+        self._cells = cells
+        self._reader = reader
+        self._names = Names(cells)
+
+    def find(
+        self, lines: list[Line], rows: Rows, routes: np.ndarray, failures: list[tuple[int, Failure]], table: CallTable
+    ) -> None:
+        """Add the calls of a block that are to be kept; `routes` are those of its lines."""
+        count = int(np.count_nonzero(rows.source >= 0))
+        hashes = self._names.of(lines, rows, count)
+        table.note_seen(count)
+        is_named = hashes.within(table.floor)
+        notable = _notable(lines, rows, failures, count)
+        wanted = is_named.copy()
+        if notable:
+            wanted |= np.isin(rows.source[:count], list(notable))
+        failed = dict(failures) if wanted.any() else {}
+        for row in np.flatnonzero(wanted).tolist():
+            at = int(rows.source[row])
+            line, kind = lines[at], notable.get(at)
+            by_kind = NO_RANK
+            if kind is not None:
+                rank = rank_of(mixed(hashes.first(row) ^ crc32(line.time.encode())))
+                by_kind = rank if rank >= table.floor_of(kind) else NO_RANK
+            if not is_named[row] and by_kind < 0:
+                continue
+            cell = int(rows.cells[row])
+            source = Source(line, at, row, rows, failed.get(at))
+            call = self._reader.read(source, self._router.route(int(routes[at])), self._cells.cells[cell])
+            if by_kind >= 0:
+                call = msgspec.structs.replace(call, notable=kind)
+            table.add(Kept(call, cell, *hashes.ranks(row), by_kind))
+
+
+def _notable(lines: list[Line], rows: Rows, failures: list[tuple[int, Failure]], count: int) -> dict[int, Notable]:
+    """Return the lines that are worth keeping whatever their names; cheap tests first, for most blocks have none."""
+    found = {at: failure for at, failure in failures if failure.code is not None}
+    worth: set[int] = set(found)
+    back = rows.whole[_UNPROCESSED, :count] > 0
+    if back.any():
+        worth.update(rows.source[:count][back].tolist())
+    sizes = list(map(_ITEM_BYTES, lines))
+    if max(sizes) >= LARGE_BYTES:
+        worth.update(at for at, size in enumerate(sizes) if size >= LARGE_BYTES)
+    seen = list(map(_TTL_SEEN, lines))
+    if seen.count(ABSENT) < len(seen):
+        worth.update(at for at, ttl in enumerate(seen) if ttl is not ABSENT)
+    kinds = {at: notable_of(lines[at], found.get(at)) for at in worth}
+    return {at: kind for at, kind in kinds.items() if kind is not None}

@@ -1,0 +1,137 @@
+"""Names of calls become numbers that every process agrees on: they decide which sequences the call book holds.
+
+A name is a trace, a target with a partition key, or a caller with a shape. Its *rank* is the number of leading zeros of
+its 64-bit hash: half of all names have rank 0, a quarter rank 1, and so on. What is kept of a call is its names' ranks,
+which say nothing of its key.
+"""
+
+from __future__ import annotations
+
+from hashlib import blake2b
+from operator import attrgetter
+from typing import TYPE_CHECKING, NamedTuple
+from zlib import crc32
+
+import msgspec
+import numpy as np
+
+if TYPE_CHECKING:
+    from analyzer.model.counts import Cell
+    from analyzer.requests.digest_block import Line
+    from analyzer.requests.digest_cells import CellTable
+    from analyzer.requests.digest_columns import Rows
+
+__all__ = ["TRACES", "Hashes", "Names", "key_salt", "mixed", "rank_of", "shape_hash"]
+
+_TRACE = attrgetter("trace_id")
+_BITS = 64
+_MASK = (1 << _BITS) - 1
+_STEPS = ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB))
+_LAST_SHIFT = 31
+"""The finalizer of SplitMix64 (Steele, Lea, Flood 2014): every bit of the input changes half of those of the output."""
+
+TRACES = 0x9E3779B97F4A7C15
+"""What the marks of traces are mixed with, so that a trace never shares the hash of a key of the same text."""
+
+
+def mixed(number: int) -> int:
+    """Mix the bits of a number of 64 bits."""
+    for shift, factor in _STEPS:
+        number = (number ^ number >> shift) * factor & _MASK
+    return number ^ number >> _LAST_SHIFT
+
+
+def _mixed(numbers: np.ndarray) -> np.ndarray:
+    for shift, factor in _STEPS:
+        numbers = (numbers ^ (numbers >> np.uint64(shift))) * np.uint64(factor)
+    result: np.ndarray = numbers ^ (numbers >> np.uint64(_LAST_SHIFT))
+    return result
+
+
+def rank_of(hashed: int) -> int:
+    """Return the number of leading zeros."""
+    return _BITS - hashed.bit_length()
+
+
+def _salt(*words: object) -> int:
+    return int.from_bytes(blake2b(msgspec.json.encode(words), digest_size=8).digest(), "big")
+
+
+def key_salt(cell: Cell) -> int:
+    """Return what the marks of keys at a cell's target are mixed with."""
+    target = cell.target
+    return _salt("key", target.account, target.region, target.table, target.index)
+
+
+def shape_hash(cell: Cell) -> int:
+    """Return the hash of a cell's caller and shape."""
+    return _salt("shape", cell.caller, cell.target, cell.shape.fingerprint)
+
+
+class Hashes(NamedTuple):
+    """The hashes of the names of some rows; `has_trace` and `has_key` say which count."""
+
+    trace: np.ndarray
+    key: np.ndarray
+    shape: np.ndarray
+    has_trace: np.ndarray
+    has_key: np.ndarray
+
+    def within(self, rank: int) -> np.ndarray:
+        """Return which rows have a name of this rank or above."""
+        most = np.uint64(_MASK >> rank)
+        by_name = ((self.trace <= most) & self.has_trace) | ((self.key <= most) & self.has_key)
+        result: np.ndarray = by_name | ((self.shape <= most) & ~self.has_trace & ~self.has_key)
+        return result
+
+    def ranks(self, row: int) -> tuple[int, int, int]:
+        """Return the ranks of a row's trace, key, and caller with shape; -1 for a name that it has not."""
+        has_trace, has_key = bool(self.has_trace[row]), bool(self.has_key[row])
+        return (
+            rank_of(int(self.trace[row])) if has_trace else -1,
+            rank_of(int(self.key[row])) if has_key else -1,
+            rank_of(int(self.shape[row])) if not has_trace and not has_key else -1,
+        )
+
+    def first(self, row: int) -> int:
+        """Return the hash of the first name that a row has."""
+        if self.has_trace[row]:
+            return int(self.trace[row])
+        return int(self.key[row] if self.has_key[row] else self.shape[row])
+
+
+class Names:
+    """Hashes the names of a block's rows; what depends on the cell alone is remembered."""
+
+    def __init__(self, cells: CellTable) -> None:
+        self._cells = cells
+        self._key_salts = np.zeros(0, dtype=np.uint64)
+        self._shapes = np.zeros(0, dtype=np.uint64)
+
+    def _learn(self) -> None:
+        """Catch up with the cells; some more than there are, so that it is seldom done."""
+        new = self._cells.cells[len(self._key_salts) :]
+        if new:
+            self._key_salts = np.append(self._key_salts, np.array(list(map(key_salt, new)), dtype=np.uint64))
+            self._shapes = np.append(self._shapes, np.array(list(map(shape_hash, new)), dtype=np.uint64))
+
+    def of(self, lines: list[Line], rows: Rows, count: int) -> Hashes:
+        """Return the hashes of the first so many rows, which are requests; quick, since it is asked for every block.
+
+        The marks of keys are those that the rows of keys have already: of single calls, in the order of their lines.
+        """
+        self._learn()
+        source, cells = rows.source[:count], rows.cells[:count]
+        shape = self._shapes[cells]
+        has_key = rows.of_lines.is_known[source] & ~rows.is_parted[:count]
+        keyed = np.flatnonzero(has_key)
+        key = np.zeros(count, dtype=np.uint64)
+        marks = rows.keys.marks[: len(keyed)].astype(np.uint64)
+        key[keyed] = _mixed(marks ^ self._key_salts[cells[keyed]])
+        traces = list(map(_TRACE, lines))
+        if not any(traces):
+            return Hashes(key, key, shape, np.zeros(count, dtype=bool), has_key)
+        texts = [trace.encode("utf-8", "replace") if trace else b"" for trace in traces]
+        of_lines = np.fromiter(map(crc32, texts), np.uint64, len(texts))
+        has_trace = np.fromiter(map(bool, texts), bool, len(texts))[source]
+        return Hashes(_mixed(of_lines ^ np.uint64(TRACES))[source], key, shape, has_trace, has_key)
