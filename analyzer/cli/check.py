@@ -6,11 +6,13 @@ import json
 import sys
 from datetime import UTC, datetime
 from enum import StrEnum
-from pathlib import Path  # noqa: TC003 (typer reads the annotations)
+from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from analyzer.cli.calling import ProfileOption, RegionOption, with_aws
 from analyzer.cli.output import counted, is_colorful, write
 from analyzer.errors import ContractError, UsageError
 from analyzer.knowledge.limits import GSIS_A_TABLE, LSIS_A_TABLE
@@ -22,6 +24,10 @@ if TYPE_CHECKING:
     from analyzer.contract.load import Reading
 
 __all__ = ["check"]
+
+
+_LIVE = "live"
+"""Stands for the tables that AWS has; a file of that name is `./live`."""
 
 
 class CheckFormat(StrEnum):
@@ -38,8 +44,11 @@ def check(  # noqa: PLR0913, PLR0917 -- one parameter an option
     strict: Annotated[bool, typer.Option("--strict", help="fail every Scan, declared operational or not")] = False,
     output: Annotated[CheckFormat, typer.Option("--format", help="how to print")] = CheckFormat.TEXT,
     tables: Annotated[
-        Path | None, typer.Option("--tables", metavar="FILE", help="DescribeTable output to compare with")
+        str | None,
+        typer.Option("--tables", metavar="FILE|live", help="DescribeTable output to compare with; live asks AWS"),
     ] = None,
+    region: RegionOption = None,
+    profile: ProfileOption = None,
     max_gsis: Annotated[int, typer.Option("--max-gsis", help="GSIs a table may have; AWS raises it on request")] = (
         GSIS_A_TABLE
     ),
@@ -52,9 +61,11 @@ def check(  # noqa: PLR0913, PLR0917 -- one parameter an option
 ) -> None:
     """Judge declared access patterns before they meet traffic.
 
-    It reads files and calls nobody; it writes nothing but what --sampler-schema asks for.
+    It reads files, and calls nobody but AWS where --tables live asks for it (dynamodb:DescribeTable, of names with a
+    star dynamodb:ListTables too); it writes nothing but what --sampler-schema asks for.
 
-    Exit 0 without faults (warnings do not count), 1 with faults of form or design, 2 on wrong usage.
+    Exit 0 without faults (warnings do not count), 1 with faults of form or design, 2 on wrong usage, 3 where AWS could
+    not be asked.
     """
     if schema:
         from analyzer.contract.form import json_schema  # noqa: PLC0415 (light start)
@@ -63,7 +74,7 @@ def check(  # noqa: PLR0913, PLR0917 -- one parameter an option
         return
     if not paths:
         raise UsageError("check needs a PATH: a contract file, or a folder that holds some")
-    for path in [*paths, *([] if tables is None else [tables])]:
+    for path in [*paths, *([] if tables in {None, _LIVE} else [Path(str(tables))])]:
         if not path.exists():
             raise UsageError(f"{path}: there is no such file or folder")
     from analyzer.contract.lint import lint  # noqa: PLC0415 (light start)
@@ -74,7 +85,7 @@ def check(  # noqa: PLR0913, PLR0917 -- one parameter an option
     today = datetime.now(tz=UTC).date().isoformat()
     remarks = [*_form(reading), *lint(reading.contract, Limits(max_gsis, max_lsis, strict=strict, today=today))]
     if tables is not None:
-        remarks += _compared(reading, tables)
+        remarks += _compared(reading, tables, region, profile)
     remarks.sort(key=lambda r: (r.file, r.line or 0, r.severity))
     write(_as_json(reading, remarks) if output is CheckFormat.JSON else _as_text(reading, remarks))
     for file in reading.ignored if output is CheckFormat.TEXT else ():
@@ -107,11 +118,15 @@ def _form(reading: Reading) -> list[Remark]:
     return [Remark("fail", f.field, f.file, f.line, f.message, f.mend, "form", "") for f in faults]
 
 
-def _compared(reading: Reading, tables: Path) -> Sequence[Remark]:
-    from analyzer.contract.catalog import compare, parse_tables  # noqa: PLC0415 (light start)
+def _compared(reading: Reading, tables: str, region: str | None, profile: str | None) -> Sequence[Remark]:
+    from analyzer.cli.described import ask_tables, read_tables  # noqa: PLC0415 (light start)
+    from analyzer.contract.catalog import compare  # noqa: PLC0415 (light start)
 
+    if tables == _LIVE:
+        contract, described = with_aws(partial(ask_tables, reading.contract), region, profile)
+        return compare(contract, described)
     try:
-        return compare(reading.contract, parse_tables(tables.read_text(encoding="utf-8"), str(tables)))
+        return compare(reading.contract, read_tables(Path(tables).read_text(encoding="utf-8"), tables))
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"{tables}: it cannot be read: {error}") from error
     except ContractError as error:

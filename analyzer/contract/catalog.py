@@ -2,93 +2,26 @@
 
 from __future__ import annotations
 
-import json
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, Any
-
-from msgspec import Struct
+from typing import TYPE_CHECKING
 
 from analyzer.contract.faults import did_you_mean
 from analyzer.contract.lint import Remark
 from analyzer.contract.model import UNNAMED, is_glob
 from analyzer.contract.scope import FAIL, WARN
-from analyzer.errors import ContractError, Fault
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from analyzer.contract.model import Contract, IndexDeclaration, TableDeclaration
+    from analyzer.model.table import IndexDescription, TableDescription
 
-__all__ = ["Described", "compare", "parse_tables"]
+__all__ = ["compare"]
 
 RULE = "differs-from-table"
 
 
-class DescribedIndex(Struct, frozen=True):
-    """An index that exists; `projection` is keys_only, all, or attributes."""
-
-    name: str
-    kind: str
-    partition_key: tuple[str, ...]
-    sort_key: tuple[str, ...]
-    projection: str | tuple[str, ...]
-
-
-class Described(Struct, frozen=True):
-    """A table that exists."""
-
-    name: str
-    partition_key: tuple[str, ...]
-    sort_key: tuple[str, ...]
-    indexes: tuple[DescribedIndex, ...]
-
-
-def parse_tables(text: str, file: str) -> tuple[Described, ...]:
-    """Read DescribeTable output: one, a list, or JSON Lines, with or without `Table` around; raises ContractError."""
-    try:
-        documents = [json.loads(text)]
-    except ValueError:
-        try:
-            documents = [json.loads(line) for line in text.splitlines() if line.strip()]
-        except ValueError as error:
-            fault = Fault(file, None, "", "this is no JSON", "give the output of `aws dynamodb describe-table`")
-            raise ContractError((fault,)) from error
-    listed = [one for document in documents for one in (document if isinstance(document, list) else [document])]
-    try:
-        return tuple(_described(_table_of(one)) for one in listed if _table_of(one) is not None)
-    except (KeyError, TypeError, AttributeError) as error:
-        mend = "give the output of `aws dynamodb describe-table`"
-        raise ContractError((Fault(file, None, "", f"a table lacks {error}", mend),)) from error
-
-
-def _table_of(one: Any) -> Any:  # noqa: ANN401 (a document is what its author wrote)
-    """Return the `Table` object; a recording's line of another kind holds none."""
-    if isinstance(one, dict) and "kind" in one:
-        return one["table"] if one["kind"] == "table" else None
-    return one.get("Table", one)
-
-
-def _described(table: dict[str, Any]) -> Described:
-    partition, sort = _keys(table["KeySchema"])
-    gsis, lsis = (table.get(f"{kind}SecondaryIndexes") or () for kind in ("Global", "Local"))
-    indexes = [_described_index(index, "gsi") for index in gsis] + [_described_index(index, "lsi") for index in lsis]
-    return Described(table["TableName"], partition, sort, tuple(indexes))
-
-
-def _described_index(index: dict[str, Any], kind: str) -> DescribedIndex:
-    partition, sort = _keys(index["KeySchema"])
-    projection = index.get("Projection") or {}
-    how = str(projection.get("ProjectionType", "ALL")).lower()
-    kept = tuple(sorted(projection.get("NonKeyAttributes") or ())) if how == "include" else how
-    return DescribedIndex(index["IndexName"], kind, partition, sort, kept)
-
-
-def _keys(schema: list[dict[str, str]]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    partition, sort = (tuple(k["AttributeName"] for k in schema if k["KeyType"] == t) for t in ("HASH", "RANGE"))
-    return partition, sort
-
-
-def compare(contract: Contract, tables: Sequence[Described]) -> tuple[Remark, ...]:
+def compare(contract: Contract, tables: Sequence[TableDescription]) -> tuple[Remark, ...]:
     """Return where declarations and tables differ; a glob is compared with every table that it fits."""
     remarks: list[Remark] = []
     for declared in contract.tables:
@@ -110,7 +43,7 @@ def _remark(severity: str, table: TableDeclaration, line: int | None, field: str
     return Remark(severity, field, file, line, message, mend, RULE, table.name)
 
 
-def _differences(declared: TableDeclaration, table: Described) -> Iterator[Remark]:
+def _differences(declared: TableDeclaration, table: TableDescription) -> Iterator[Remark]:
     keys = ((declared.partition_key, declared.sort_key), (table.partition_key, table.sort_key))
     if not declared.keys_assumed and keys[0] != keys[1]:
         message = f"it is declared with key {_written(keys[0])}, and has {_written(keys[1])}"
@@ -130,7 +63,9 @@ def _differences(declared: TableDeclaration, table: Described) -> Iterator[Remar
             yield _remark(WARN, declared, declared.line, name, message, "declare it with its patterns, or drop it")
 
 
-def _index_differences(declared: TableDeclaration, index: IndexDeclaration, other: DescribedIndex) -> Iterator[Remark]:
+def _index_differences(
+    declared: TableDeclaration, index: IndexDeclaration, other: IndexDescription
+) -> Iterator[Remark]:
     mine, theirs = (index.partition_key, index.sort_key), (other.partition_key, other.sort_key)
     if not index.keys_assumed and mine != theirs:
         message = f"it is declared with key {_written(mine)}, and has {_written(theirs)}"
@@ -139,13 +74,13 @@ def _index_differences(declared: TableDeclaration, index: IndexDeclaration, othe
         message = f"it is declared as {index.kind.upper()}, and is a {other.kind.upper()}"
         yield _remark(FAIL, declared, index.line, index.name, message, f"write kind: {other.kind}")
     projection = tuple(sorted(index.projection)) if isinstance(index.projection, tuple) else index.projection
-    if projection is not None and projection != other.projection:
+    if None not in {projection, other.projection} and projection != other.projection:
         message = f"it is declared to project {_shown(projection)}, and projects {_shown(other.projection)}"
         yield _remark(FAIL, declared, index.line, index.name, message, "correct the declaration, or rebuild the index")
 
 
-def _shown(projection: str | tuple[str, ...]) -> str:
-    return projection if isinstance(projection, str) else "+".join(projection)
+def _shown(projection: str | tuple[str, ...] | None) -> str:
+    return "+".join(projection) if isinstance(projection, tuple) else str(projection)
 
 
 def _written(key: tuple[tuple[str, ...], tuple[str, ...]]) -> str:

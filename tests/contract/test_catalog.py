@@ -1,13 +1,12 @@
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import pytest
 
-from analyzer.contract.catalog import compare, parse_tables
+from analyzer.contract.catalog import compare
 from analyzer.contract.load import contract_from
-from analyzer.errors import ContractError
+from collectors.table_catalog.parse import parse_table
 
 
 def keys(*names: str) -> list[dict[str, str]]:
@@ -29,8 +28,7 @@ INDEX: dict[str, Any] = DECLARED["indexes"][0]
 
 
 def told(declared: dict[str, object], *tables: dict[str, Any]) -> list[str]:
-    text = json.dumps([{"Table": table} for table in tables])
-    remarks = compare(contract_from({"tables": [declared]}), parse_tables(text, "t.json"))
+    remarks = compare(contract_from({"tables": [declared]}), [parse_table(table) for table in tables])
     return [f"{r.severity} {r.field}: {r.message}; {r.mend}" for r in remarks]
 
 
@@ -89,7 +87,7 @@ def test_a_glob_is_compared_with_every_table_that_it_fits() -> None:
 
 def test_the_unnamed_table_is_compared_with_one_table_alone() -> None:
     contract = contract_from([{"id": "a", "index": "GSI9", "pk": "x", "query_type": "query"}])
-    one = parse_tables(json.dumps(described()), "t")
+    one = (parse_table(described()),)
     assert [r.message for r in compare(contract, one)] == [
         "cases has no index GSI9",
         "cases has an index GSI1 that nobody declared",
@@ -98,14 +96,6 @@ def test_the_unnamed_table_is_compared_with_one_table_alone() -> None:
     assert compare(contract_from([{"id": "a", "index": "GSI1", "pk": "x", "query_type": "query"}]), one) == ()
 
 
-def test_tables_come_as_one_a_list_lines_or_a_recording() -> None:
-    lines = [json.dumps({"Table": described("a")}), "", json.dumps({"kind": "table", "table": described("b")})]
-    lines.append(json.dumps({"kind": "gap"}))
-    assert [table.name for table in parse_tables("\n".join(lines), "t")] == ["a", "b"]
-    assert [table.name for table in parse_tables(json.dumps(described("c")), "t")] == ["c"]
-
-
-@pytest.mark.parametrize("text", ["no", "{}\nno", '{"Table": {}}', "[3]", '{"Table": {"KeySchema": [{}]}}'])
-def test_what_describes_no_table_is_a_fault(text: str) -> None:
-    with pytest.raises(ContractError, match="give the output of `aws dynamodb describe-table`"):
-        parse_tables(text, "t.json")
+def test_a_projection_that_was_not_told_is_not_compared() -> None:
+    index = {"IndexName": "GSI1", "KeySchema": keys("GSI1PK", "GSI1SK")}
+    assert told(DECLARED, described(GlobalSecondaryIndexes=[index])) == []

@@ -1,0 +1,37 @@
+"""How commands that ask AWS get there: one region, the credentials of whoever types, the daemon's care with calls."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Annotated, TypeVar
+
+import typer
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from analyzer.interfaces import AwsCaller
+
+__all__ = ["ProfileOption", "RegionOption", "with_aws"]
+
+T = TypeVar("T")
+
+RegionOption = Annotated[str | None, typer.Option("--region", metavar="REGION", help="AWS region; else the profile's")]
+ProfileOption = Annotated[
+    str | None, typer.Option("--profile", metavar="PROFILE", help="AWS profile; else the environment's credentials")
+]
+
+
+def with_aws(work: Callable[[AwsCaller, str], Awaitable[T]], region: str | None, profile: str | None) -> T:
+    """Do work that asks AWS; it gets the caller and the region that is asked. Raises CollectError as the work does."""
+    from collectors.aws.config import AwsConfig  # noqa: PLC0415 (light start)
+    from collectors.aws.session import Aws  # noqa: PLC0415 (heavy)
+
+    async def run() -> T:
+        aws = Aws(AwsConfig(regions=() if region is None else (region,), profile=profile))
+        try:
+            return await work(aws, aws.places()[0].region)
+        finally:
+            await aws.close()
+
+    return asyncio.run(run())
