@@ -66,8 +66,11 @@ class JsonDecoding:
             except UnreadableError as error:
                 self.bad[str(error)] += 1
 
-    def _encoded(self, records: Iterable[RequestRecord]) -> Iterator[bytes]:
+    def _encoded(self, records: Iterable[RequestRecord | UnreadableError]) -> Iterator[bytes]:
         for record in records:
+            if isinstance(record, UnreadableError):
+                self.bad[str(record)] += 1
+                continue
             try:
                 yield self._encoder.encode(record) + b"\n"
             except UnicodeEncodeError:

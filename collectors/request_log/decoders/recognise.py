@@ -4,16 +4,32 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from collectors.request_log.decoders.aws_sdk_js import AwsSdkJsDecoder
+from collectors.request_log.decoders.cloudtrail import CloudTrailDecoder
 from collectors.request_log.decoders.decoding import pieces_of
+from collectors.request_log.decoders.dynamoose import DynamooseDecoder
+from collectors.request_log.decoders.electrodb import ElectroDbDecoder
 from collectors.request_log.decoders.native import NativeDecoder
+from collectors.request_log.decoders.opentelemetry import OpenTelemetryDecoder
+from collectors.request_log.decoders.otlp import OtlpDecoder
 from collectors.request_log.decoders.seam import Sample
+from collectors.request_log.decoders.xray import XRayDecoder
 
 if TYPE_CHECKING:
     from collectors.request_log.decoders.seam import Decoder
 
 __all__ = ["DECODERS", "SAMPLE_BYTES", "decoder_named", "recognise"]
 
-DECODERS: tuple[Decoder, ...] = (NativeDecoder(),)
+DECODERS: tuple[Decoder, ...] = (
+    NativeDecoder(),
+    AwsSdkJsDecoder(),
+    CloudTrailDecoder(),
+    OpenTelemetryDecoder(),
+    OtlpDecoder(),
+    XRayDecoder(),
+    DynamooseDecoder(),
+    ElectroDbDecoder(),
+)
 """Every shape that is recognised by itself; where two fit equally, the first is taken."""
 
 SAMPLE_BYTES = 1024 * 1024

@@ -75,11 +75,11 @@ class Decoding(Protocol):
 class Reader(Protocol):
     """Turns the objects of one log into records, in their order: it remembers a request until its answer comes."""
 
-    def read(self, piece: Piece) -> Iterable[RequestRecord] | None:
-        """Return the records of an object, None where it is no request; raises UnreadableError."""
+    def read(self, piece: Piece) -> Iterable[RequestRecord | UnreadableError] | None:
+        """Return the records of an object, None where it is no request; raises UnreadableError, or returns some."""
         ...
 
-    def finish(self) -> Iterable[RequestRecord]:
+    def finish(self) -> Iterable[RequestRecord | UnreadableError]:
         """Return what still waits at the end of the log."""
         ...
 
@@ -93,7 +93,11 @@ class Decoder(Protocol):
 
     name: ClassVar[str]
     title: ClassVar[str]
-    sights: ClassVar[frozenset[Sight]]
+
+    @property
+    def sights(self) -> frozenset[Sight]:
+        """Return what this shape can give at best."""
+        ...
 
     def recognises(self, sample: Sample) -> float:
         """Return the share of a log's beginning that is of this shape, 0 where none is."""

@@ -1,0 +1,91 @@
+"""The log of ElectroDB's event listener as JSON: a `query` event with the parameters, a `results` event behind it.
+
+Shape: ElectroDB's documentation, "Events and logging". Both events are written together when the answer is there.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from analyzer.model.sight import Sight
+from collectors.request_log.decoders.fields import mapping
+from collectors.request_log.decoders.json_logs import JsonDecoder
+from collectors.request_log.decoders.pairs import Pairs
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from analyzer.model.request import RequestRecord
+    from collectors.request_log.decoders.seam import Piece, Reader, UnreadableError
+
+__all__ = ["ElectroDbDecoder"]
+
+_OPERATIONS = {
+    "get": "GetItem",
+    "put": "PutItem",
+    "update": "UpdateItem",
+    "delete": "DeleteItem",
+    "query": "Query",
+    "scan": "Scan",
+    "batchGet": "BatchGetItem",
+    "batchWrite": "BatchWriteItem",
+    "transactGet": "TransactGetItems",
+    "transactWrite": "TransactWriteItems",
+}
+_TYPES = frozenset({"query", "results"})
+_DEEPEST = 3
+
+
+class ElectroDbDecoder(JsonDecoder):
+    """The listener's events, each as a JSON object."""
+
+    name: ClassVar[str] = "electrodb"
+    title: ClassVar[str] = "ElectroDB"
+    sights: ClassVar[frozenset[Sight]] = frozenset(
+        {
+            Sight.REQUESTS,
+            Sight.REQUEST_KEYS,
+            Sight.REQUEST_COUNTS,
+            Sight.REQUEST_UNITS,
+            Sight.REQUEST_FILTERS,
+            Sight.REQUEST_SEQUENCES,
+        }
+    )
+
+    def claims(self, piece: Piece) -> bool:
+        """Whether an object is, or holds, one of the listener's events."""
+        return _event(piece.value) is not None
+
+    def reader(self) -> Reader:
+        """Return a reader that joins results to queries."""
+        return _Reader()
+
+
+def _event(value: dict[str, Any], depth: int = 0) -> dict[str, Any] | None:
+    """Return the event itself, wherever the logger has put it."""
+    if value.get("type") in _TYPES and value.get("method") in _OPERATIONS and ("params" in value or "success" in value):
+        return value
+    if depth < _DEEPEST:
+        for inner in value.values():
+            found = _event(inner, depth + 1) if isinstance(inner, dict) else None
+            if found is not None:
+                return found
+    return None
+
+
+class _Reader:
+    def __init__(self) -> None:
+        self._pairs = Pairs()
+
+    def read(self, piece: Piece) -> Iterable[RequestRecord | UnreadableError] | None:
+        event = _event(piece.value)
+        if event is None:
+            return None
+        operation = _OPERATIONS[event["method"]]
+        if event["type"] == "query":
+            return self._pairs.asked(operation, mapping(event.get("params")), piece)
+        results = mapping(event.get("results"))
+        return self._pairs.answered(operation, results, None if event.get("success") else results)
+
+    def finish(self) -> Iterable[RequestRecord | UnreadableError]:
+        return self._pairs.left()

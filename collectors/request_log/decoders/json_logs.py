@@ -1,0 +1,32 @@
+"""What decoders of JSON logs have in common: a shape is told by its objects, and read by a reader of its own."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from collectors.request_log.decoders.decoding import JsonDecoding
+
+if TYPE_CHECKING:
+    from collectors.request_log.decoders.seam import Decoding, Piece, Reader, Sample
+
+__all__ = ["JsonDecoder"]
+
+
+class JsonDecoder:
+    """A shape whose logs are JSON objects."""
+
+    def recognises(self, sample: Sample) -> float:
+        """Return the share of a log's first objects that are of this shape."""
+        return sum(map(self.claims, sample.pieces)) / max(1, len(sample.pieces))
+
+    def begin(self) -> Decoding:
+        """Begin to decode a log."""
+        return JsonDecoding(self.reader())
+
+    def claims(self, piece: Piece) -> bool:
+        """Whether an object is of this shape."""
+        raise NotImplementedError
+
+    def reader(self) -> Reader:
+        """Return what reads the objects of one log."""
+        raise NotImplementedError

@@ -1,0 +1,55 @@
+"""Error messages with values removed: DynamoDB and its clients quote keys in them."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+__all__ = ["error_code", "masked_message", "texts_in"]
+
+_LONGEST = 300
+_QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"|`[^`]*`")
+_ODD_WORD = re.compile(r"\S*[\d#|/~@=%&\\+^$*]\S*")
+_REPEATED = re.compile(r"\?(?:[\s,;:.\-]*\?)+")
+_WORD = re.compile(r"\w+")
+_CODE = re.compile(r"[A-Za-z][A-Za-z0-9]{0,127}")
+_SHORT = 3
+_MOST_TEXTS = 400
+
+
+def texts_in(*values: object) -> Iterator[str]:
+    """Yield every text that stands in values of a request."""
+    for value in values:
+        if isinstance(value, str):
+            yield value
+        elif isinstance(value, dict):
+            yield from texts_in(*value.values())
+        elif isinstance(value, list):
+            yield from texts_in(*value)
+
+
+def masked_message(message: object, values: Iterable[str] = ()) -> str | None:
+    """Return a message with the request's values, all that is quoted and all odd words replaced by `?`."""
+    if not isinstance(message, str):
+        return None
+    found = {word for text in values for word in (text, *_WORD.findall(text)) if word}
+    if len(found) > _MOST_TEXTS:
+        return None
+    message = message[: 10 * _LONGEST]
+    for text in sorted(found, key=len, reverse=True):
+        if len(text) > _SHORT:
+            message = message.replace(text, "?")
+        else:
+            message = re.sub(rf"(?<!\w){re.escape(text)}(?!\w)", "?", message)
+    return _REPEATED.sub("?", _ODD_WORD.sub("?", _QUOTED.sub("?", message)))[:_LONGEST] or None
+
+
+def error_code(name: object) -> str | None:
+    """Return an error's code from its code or the name of its class, with or without namespaces; None for neither."""
+    if not isinstance(name, str):
+        return None
+    last = re.split(r"[.$#]", name.strip())[-1]
+    return last if _CODE.fullmatch(last) else None
