@@ -233,7 +233,9 @@ class Walk:
             self.advance(digest, max(ends))
         whole = digest.totals()
         stretch = window or whole.window
-        observed = msgspec.structs.replace(self._beside, window=stretch, counts=whole, hours=digest.hours(), gaps=gaps)
+        observed = msgspec.structs.replace(
+            self._beside, window=stretch, counts=whole, hours=digest.hours(), gaps=gaps, calls=digest.calls()
+        )
         judged = self._take(observed, of_horizon(self._detectors, Horizon.SPAN), stretch.start, stretch.end)
         skipped = (s for s in self._skipped if (s.detector, s.table, s.index) not in self._was_judged)
         return _report(observed, judged.traffic, fold(self._ended(stretch.end)), tuple(skipped))

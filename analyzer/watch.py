@@ -41,6 +41,8 @@ if TYPE_CHECKING:
 __all__ = ["Evidence", "Judged", "Rendering", "View", "Watch", "conclude", "expose"]
 
 _HOUR_MS = 3_600_000
+_CALLS_MS = 1_800_000
+"""How long calls are kept: locks are told as stuck after 15 minutes."""
 
 
 class Evidence(Struct, frozen=True):
@@ -107,7 +109,7 @@ class Watch:
         self.setup = setup
         self.positions: dict[str, Position] = {}
         self.last_read_ms: Instant | None = None
-        self._digest = Digest(setup.lexicon, setup.limits, collect=setup.collect)
+        self._digest = Digest(setup.lexicon, setup.limits, collect=setup.collect, calls_horizon_ms=_CALLS_MS)
         self._attribute = Attributor(setup.contract)
         self._findings = State()
         self._ledger = Ledger()
@@ -176,6 +178,7 @@ class Watch:
             account=setup.account,
             region=setup.region,
             hours=self._digest.hours(),
+            calls=self._digest.calls(),
         )
         return Evidence(observations, self._digest.totals(), self._findings, setup, self._attribute)
 
@@ -263,7 +266,7 @@ class Watch:
 
 
 def _restored(snapshot: bytes, setup: Setup) -> Digest:
-    return Digest.restore(snapshot, setup.lexicon, setup.limits, collect=setup.collect)
+    return Digest.restore(snapshot, setup.lexicon, setup.limits, collect=setup.collect, calls_horizon_ms=_CALLS_MS)
 
 
 def _place_of(setup: Setup) -> Callable[..., tuple[str, ...]]:

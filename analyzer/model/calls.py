@@ -11,6 +11,7 @@ from enum import StrEnum
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+import msgspec
 from msgspec import Struct
 
 from analyzer.model.counts import KeyName
@@ -19,7 +20,7 @@ from analyzer.model.shape import Shape
 from analyzer.model.target import Target
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
 __all__ = ["Call", "CallBook", "CallPart", "CallTry", "Calls", "Notable", "ReturnedItem", "TtlValue"]
 
@@ -214,6 +215,21 @@ class CallBook:
 
     def __repr__(self) -> str:
         return f"CallBook({len(self.calls)} calls, share={self.share}, since={self.since}, dropped={self.dropped})"
+
+    def at_home(self, home: Callable[[Target], Target], name: Callable[[str | None], str | None]) -> CallBook:
+        """Return the book with every target at its home, and every caller by the name that the contract knows."""
+        places = {(call.target, call.caller) for call in self.calls}
+        homes = {place: (home(place[0]), name(place[1])) for place in places}
+        moved = {place: there for place, there in homes.items() if place != there}
+        if not moved:
+            return self
+        calls = [
+            msgspec.structs.replace(call, target=there[0], caller=there[1])
+            if (there := moved.get((call.target, call.caller))) is not None
+            else call
+            for call in self.calls
+        ]
+        return CallBook(calls, share=self.share, notable=self.notable, since=self.since, dropped=self.dropped)
 
     def of(self, target: Target) -> Calls:
         """Return the calls at a table or index."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 from analyzer.model.batch import Batch
+from analyzer.model.calls import CallBook
 from analyzer.model.counts import Counts
 from analyzer.model.sight import Gap, SourceName
 from analyzer.model.window import Window
@@ -16,6 +17,7 @@ class Observations(Struct, frozen=True, kw_only=True):
     """One window's evidence; `sources` are those that somebody configured: only they can leave a gap.
 
     `hours` counts, for each fingerprint, the distinct clock hours in which it was seen since the process or file began.
+    `calls` may begin long before the window.
     """
 
     window: Window
@@ -26,3 +28,4 @@ class Observations(Struct, frozen=True, kw_only=True):
     account: str | None = None
     region: str | None = None
     hours: dict[str, int] = {}
+    calls: CallBook | None = None

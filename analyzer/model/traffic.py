@@ -5,6 +5,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 from analyzer.model.batch import MetricSeries
+from analyzer.model.calls import CallBook
 from analyzer.model.counts import KeyLevel, KeyName
 from analyzer.model.estimate import Estimate
 from analyzer.model.finding import Change, Direction, KeyShown
@@ -308,6 +309,7 @@ class Traffic(Struct, frozen=True, kw_only=True):
     `metrics` are the target's own series, a table's also by operation, and may begin long before the window;
     `account_metrics` bear no table. `insights`, `scaling` and `quotas` are what those sources told. `indexes` are the
     traffics of a table's indexes, without indexes of their own; of an index, `base` is the traffic of its table.
+    `calls` is one book for all targets; it may begin long before the window.
     """
 
     target: Target
@@ -328,5 +330,6 @@ class Traffic(Struct, frozen=True, kw_only=True):
     scaling: tuple[ScalingLimits, ...] = ()
     quotas: dict[str, float] = {}
     around: Around = Around()
+    calls: CallBook | None = None
     indexes: tuple[Traffic, ...] = ()
     base: Traffic | None = None

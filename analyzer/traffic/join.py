@@ -10,6 +10,7 @@ import msgspec
 from msgspec import Struct
 
 from analyzer.contract.model import Contract
+from analyzer.model.calls import CallBook
 from analyzer.model.counts import Count
 from analyzer.model.finding import Change
 from analyzer.model.history import History
@@ -52,6 +53,7 @@ class _Joined(Struct, frozen=True, kw_only=True):
 
     seen: _Seen
     told: Told
+    calls: CallBook | None
     observations: Observations
     contract: Contract
     history: History
@@ -78,10 +80,12 @@ def join(
     told = told_of(observations)
     counts = None if observations.counts is None else told.at_home(observations.counts)
     seen = _Seen() if counts is None else _see(counts, attribute, contract)
+    book = observations.calls
     targets = {*seen.rows, *seen.throttles, *seen.keys, *told.targets()}
     joined = _Joined(
         seen=seen,
         told=told,
+        calls=None if book is None else book.at_home(told.home_of, contract.caller_of),
         observations=observations,
         contract=contract,
         history=history,
@@ -131,6 +135,7 @@ def _traffic(target: Target, joined: _Joined) -> Traffic:
     scaling = tuple(told.scaling.get(target, ()))
     where = (target.account, target.region)
     evidence = Evidence(
+        target=target,
         rows=rows,
         place=place,
         metrics=metrics,
@@ -138,6 +143,7 @@ def _traffic(target: Target, joined: _Joined) -> Traffic:
         scaling=scaling,
         has_keys=target in seen.with_keys,
         described=target.base in told.snapshots,
+        calls=joined.calls,
         span=joined.history.spans.get(target),
     )
     return Traffic(
@@ -159,6 +165,7 @@ def _traffic(target: Target, joined: _Joined) -> Traffic:
         scaling=scaling,
         quotas=told.quotas.get(where, {}),
         around=joined.around,
+        calls=joined.calls,
     )
 
 

@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from analyzer.model.batch import InsightSeries, MetricSeries
+from analyzer.model.calls import CallBook
 from analyzer.model.sight import Sight, SightState, SourceName
 from analyzer.model.table import ScalingLimits
+from analyzer.model.target import Target
 from analyzer.model.traffic import PatternTraffic, Place
 from analyzer.model.window import Window
 
 if TYPE_CHECKING:
     from analyzer.model.observations import Observations
-    from analyzer.model.target import Target
 
 __all__ = ["HINTS", "Evidence", "sight_states", "sights_of"]
 
@@ -26,6 +27,7 @@ HINTS: dict[Sight, str] = {
     Sight.REQUEST_COUNTS: "log Count and ScannedCount (the sampler does)",
     Sight.REQUEST_UNITS: "ask for ReturnConsumedCapacity=INDEXES (`capacity=True` in the sampler)",
     Sight.REQUEST_FILTERS: "log the filter expression (the sampler does)",
+    Sight.REQUEST_SEQUENCES: "log every request, or sample by trace or key (`trace_rate`, `key_rate` in the sampler)",
     Sight.CONTRACT: "declare the table's access patterns in a contract",
     Sight.TABLE: "allow dynamodb:DescribeTable",
     Sight.METRICS: "allow cloudwatch:GetMetricData",
@@ -38,6 +40,7 @@ HINTS: dict[Sight, str] = {
 class Evidence(Struct, frozen=True, kw_only=True):
     """What there is of one target, before anything is made of it."""
 
+    target: Target
     rows: list[PatternTraffic]
     place: Place
     metrics: tuple[MetricSeries, ...] = ()
@@ -46,6 +49,7 @@ class Evidence(Struct, frozen=True, kw_only=True):
     has_keys: bool = False
     described: bool = False
     span: Window | None = None
+    calls: CallBook | None = None
 
 
 def sights_of(evidence: Evidence, observations: Observations) -> frozenset[Sight]:
@@ -53,6 +57,7 @@ def sights_of(evidence: Evidence, observations: Observations) -> frozenset[Sight
     seen = _told(evidence, observations)
     if SourceName.REQUEST_LOG in observations.sources:
         seen |= _logged(evidence.rows, has_keys=evidence.has_keys)
+        seen |= _followed(evidence.calls, evidence.target, has_rows=bool(evidence.rows))
     if _covered_seconds(evidence, observations) >= _FORTNIGHT_SECONDS:
         seen.add(Sight.SPAN_14D)
     return frozenset(seen)
@@ -70,6 +75,18 @@ def _logged(rows: list[PatternTraffic], *, has_keys: bool) -> set[Sight]:
         seen.add(Sight.REQUEST_COUNTS)
     if any(row.units_known or row.secondary for row in rows) or not rows:
         seen.add(Sight.REQUEST_UNITS)
+    return seen
+
+
+def _followed(calls: CallBook | None, target: Target, *, has_rows: bool) -> set[Sight]:
+    """Return what the call book shows."""
+    if calls is None:
+        return set()
+    seen = set()
+    if calls.has_whole(target) or not has_rows:
+        seen.add(Sight.REQUEST_SEQUENCES)
+    if calls.has_returned(target):
+        seen.add(Sight.RETURNED_KEYS)
     return seen
 
 

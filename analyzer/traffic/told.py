@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -53,15 +54,13 @@ class Told(Struct, frozen=True):
         account, region = fitting.pop()
         return msgspec.structs.replace(target, account=account, region=region)
 
+    def home_of(self, target: Target) -> Target:
+        """Return the home of a table or index: an index lives with its table."""
+        return self.home(target.base).at(target.index)
+
     def at_home(self, counts: Counts) -> Counts:
         """Return counts whose cells, keys and limits stand at their homes."""
-        homes: dict[Target, Target] = {}
-
-        def home(target: Target) -> Target:
-            if target not in homes:
-                homes[target] = self.home(target.base).at(target.index)
-            return homes[target]
-
+        home = cache(self.home_of)
         if all(home(cell.target) == cell.target for cell in counts.cells):
             return counts
         replace = msgspec.structs.replace
