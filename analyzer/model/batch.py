@@ -32,7 +32,7 @@ class Position(Struct, frozen=True):
 
     Of a log that is listed by time: `path` names it (`s3://bucket/prefix`, `logs://region/group`). All that is older
     than `modified` was read, and of what is newer what `seen` names: short fingerprints of object keys, event or trace
-    ids. `head` is that of the object which is half read, `offset` the bytes taken of it, unpacked.
+    ids. `head` is the key of the object that is half read, `offset` the bytes taken of it, unpacked.
     """
 
     path: str

@@ -1,0 +1,126 @@
+"""What all streams share that are looked at again and again: rounds, pauses, and failures that become gaps."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+from abc import ABC, abstractmethod
+from contextlib import aclosing
+from typing import TYPE_CHECKING, ClassVar
+
+import msgspec
+
+from analyzer.errors import CollectError
+from analyzer.model.batch import StreamStatus
+from analyzer.model.sight import Gap, SourceName
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, AsyncIterator, Callable
+
+    from analyzer.model.batch import Block, Position
+    from analyzer.model.instant import Instant
+
+__all__ = ["PolledStream", "gap_of", "wall_clock"]
+
+_LONGEST_PAUSE_MS = 300_000
+"""A source that fails is looked at every five minutes at least: it comes back by itself."""
+_MOST_DOUBLINGS = 20
+
+
+def wall_clock() -> Instant:
+    """Return the time."""
+    return time.time_ns() // 1_000_000
+
+
+def gap_of(error: CollectError, path: str) -> Gap:
+    """Return the gap that a failure leaves as long as it lasts; nothing is skipped, so it ends with it."""
+    return msgspec.structs.replace(Gap.from_error(SourceName.REQUEST_LOG, error), detail=f"{path}: {error}")
+
+
+class PolledStream(ABC):
+    """A stream of rounds; a round that fails ends early and begins again where it was, later each time.
+
+    A round is one look at everything that came since. `stop` ends it at the next block: what was not read is read from
+    the position after a restart.
+    """
+
+    name: ClassVar[str] = SourceName.REQUEST_LOG
+
+    def __init__(self, path: str, poll_ms: int, clock: Callable[[], Instant] = wall_clock) -> None:
+        self._path = path
+        self._poll_ms = poll_ms
+        self._clock = clock
+        self._stop = asyncio.Event()
+        self._failures = 0
+        self._gap: Gap | None = None
+        self._pending = 0
+        self._lost = 0
+        self._damaged = 0
+        self._skipped = 0
+
+    @abstractmethod
+    def look(self) -> AsyncGenerator[Block, None]:
+        """Yield everything that came since the last look, each block with the position after it.
+
+        Raises CollectError; what was not yielded comes with the next look.
+        """
+
+    @abstractmethod
+    def position(self) -> Position:
+        """Return where reading stands."""
+
+    def begin(self) -> tuple[Position, ...]:
+        """Return where reading begins."""
+        return (self.position(),)
+
+    async def blocks(self) -> AsyncIterator[Block]:
+        """Yield blocks for ever, until `stop`."""
+        while not self._stop.is_set():
+            try:
+                async with aclosing(self.look()) as found:
+                    async for block in found:
+                        yield block
+                        if self._stop.is_set():
+                            return
+            except CollectError as error:
+                self._failures += 1
+                self._gap = gap_of(error, self._path)
+            else:
+                self._failures = 0
+                self._gap = None
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._stop.wait(), self.pause_ms() / 1000)
+
+    def pause_ms(self) -> int:
+        """Return how long to wait for the next look: longer after each failure."""
+        longer = self._poll_ms << min(self._failures, _MOST_DOUBLINGS)
+        return max(self._poll_ms, min(longer, _LONGEST_PAUSE_MS))
+
+    def stop(self) -> None:
+        """End `blocks` at the next block."""
+        self._stop.set()
+
+    def close(self) -> None:
+        """Let go: nothing is looked at any more."""
+        self._stop.set()
+
+    def paths(self) -> frozenset[str]:
+        """Return the name of the position."""
+        return frozenset({self._path})
+
+    def gaps(self) -> tuple[Gap, ...]:
+        """Return what cannot be looked at."""
+        return () if self._gap is None else (self._gap,)
+
+    def status(self) -> StreamStatus:
+        """Say how the stream stands; one that fails counts no file."""
+        return StreamStatus(
+            files=int(self._gap is None),
+            missing=(),
+            pending_bytes=self._pending,
+            lost=self._lost,
+            damaged=self._damaged,
+            skipped=self._skipped,
+            gaps=self.gaps(),
+        )
