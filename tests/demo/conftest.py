@@ -10,11 +10,13 @@ import pytest
 from botocore.config import Config
 
 from deploy.demo.emulator.moto import free_port
-from deploy.demo.processes import Emulator, Process
+from deploy.demo.processes import Process
 from tests.support.tools import need
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+
+    from tests.support.emulator import LocalAws
 
 _DYNALITE = Path(__file__).parent / "dynalite"
 _NUMBERS = itertools.count()
@@ -32,14 +34,8 @@ def connect(url: str) -> Any:
 
 
 @pytest.fixture(scope="session")
-def emulator() -> Iterator[Emulator]:
-    with Emulator() as running:
-        yield running
-
-
-@pytest.fixture(scope="session")
-def client(emulator: Emulator) -> Iterator[Any]:
-    connected = connect(emulator.url)
+def client(emulator_process: LocalAws) -> Iterator[Any]:
+    connected = connect(emulator_process.url)
     yield connected
     connected.close()
 

@@ -10,8 +10,8 @@ import signal
 from aiohttp import web
 
 from deploy.demo.emulator.moto import Moto, end_with_parent
-from deploy.demo.emulator.overlay import Overlay
 from deploy.demo.emulator.server import build
+from deploy.demo.emulator.services import Services
 
 __all__ = ["main"]
 
@@ -24,7 +24,7 @@ async def _run(port: int) -> None:
             loop.add_signal_handler(each, stop.set)
     moto = await Moto.start()
     try:
-        runner = web.AppRunner(build(Overlay(moto)), access_log=None, shutdown_timeout=1.0)
+        runner = web.AppRunner(build(Services(moto)), access_log=None, shutdown_timeout=1.0)
         await runner.setup()
         site = web.TCPSite(runner, "127.0.0.1", port)
         await site.start()

@@ -12,14 +12,18 @@ if TYPE_CHECKING:
 
     from deploy.demo.emulator.store import Item, ItemKey, Table
 
-__all__ = ["Charge", "Direction", "charge_write", "tell_consumed"]
+__all__ = ["Charge", "Direction", "charge_write", "tell_consumed", "whole"]
 
 Direction = Literal["read", "write"]
 
 
 @dataclass(frozen=True, slots=True)
 class Charge:
-    """Units on one partition key of a table (index None) or index; those of an LSI stand on the table's partition."""
+    """Units on one partition key of a table (index None) or index; those of an LSI stand on the table's partition.
+
+    `shares` divides them over sort keys where single items were read or written: a Query that reads several is one
+    access of a collection and has none.
+    """
 
     table: Table
     index: str | None
@@ -27,6 +31,7 @@ class Charge:
     partition: ItemKey
     units: float
     is_local: bool = False
+    shares: tuple[tuple[ItemKey, float], ...] = ()
 
     @property
     def resource(self) -> str | None:
@@ -39,7 +44,9 @@ def charge_write(table: Table, before: Item | None, after: Item | None, *, trans
     item = after or before
     home: ItemKey = () if item is None else table.base.schema.partition_of(item)
     sizes = [0 if each is None else item_bytes(each) for each in (before, after)]
-    charges = [Charge(table, None, "write", home, write_units(sizes[0], sizes[1], transactional=transactional))]
+    units_of_table = write_units(sizes[0], sizes[1], transactional=transactional)
+    shares = () if item is None else whole(table.base.schema.sort_of(item))
+    charges = [Charge(table, None, "write", home, units_of_table, shares=shares)]
     for view in table.views():
         schema = view.schema
         entries = [None if each is None else project(each, schema.key, schema.attributes) for each in (before, after)]
@@ -47,8 +54,14 @@ def charge_write(table: Table, before: Item | None, after: Item | None, *, trans
         for entry, amount in zip(entries, units, strict=True):
             if entry is not None and amount:
                 place = home if schema.is_local else schema.partition_of(entry)
-                charges.append(Charge(table, schema.name, "write", place, amount, schema.is_local))
+                shares = () if schema.is_local else whole(schema.sort_of(entry))
+                charges.append(Charge(table, schema.name, "write", place, amount, schema.is_local, shares))
     return charges
+
+
+def whole(sort: ItemKey) -> tuple[tuple[ItemKey, float], ...]:
+    """Return the shares of what one item takes alone; none where there is no sort key."""
+    return ((sort, 1.0),) if sort else ()
 
 
 def tell_consumed(

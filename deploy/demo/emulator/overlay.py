@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import re
 import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from deploy.demo.emulator.buckets import Buckets
+from deploy.demo.emulator.catalog import Catalog
 from deploy.demo.emulator.journal import Journal, Served
 from deploy.demo.emulator.refusal import Refused, canceled, throttled
 from deploy.demo.emulator.store import Table
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from deploy.demo.emulator.charges import Charge
+    from deploy.demo.emulator.minutes import Place
     from deploy.demo.emulator.moto import Moto
     from deploy.demo.emulator.refusal import ThrottleReason
 
 __all__ = ["Call", "Overlay", "UnknownTable", "without"]
 
-_REGION = re.compile(r"Credential=[^/,]+/\d+/([^/,]+)/")
 _ACCEPTED_AT_MOST = 2000
 _PRIVATE = ("ReturnConsumedCapacity", "ReturnItemCollectionMetrics", "ClientRequestToken")
 
@@ -34,17 +34,12 @@ class UnknownTable(Exception):  # noqa: N818 - moto is asked, and knows what to 
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One request: operation, parsed body, and the headers that say who asks and where."""
+    """One request: operation, parsed body, the headers that say who asks, and the account and region that are asked."""
 
     operation: str
     body: dict[str, Any]
     headers: Mapping[str, str]
-
-    @property
-    def region(self) -> str:
-        """The region that the request was signed for."""
-        found = _REGION.search(self.headers.get("Authorization", ""))
-        return found.group(1) if found else "us-east-1"
+    place: Place
 
     @property
     def wanted(self) -> str | None:
@@ -64,13 +59,16 @@ class Overlay:
     def __init__(
         self, moto: Moto, clock: Callable[[], float] = time.monotonic, wall: Callable[[], float] = time.time
     ) -> None:
+        self.on_tables: list[Callable[[Call, Table | None], None]] = []
+        """Told after each call that changes or describes a table: the table, None where it is gone."""
         self.moto = moto
         self.buckets = Buckets()
         self.journal = Journal()
         self.working = WorkingSet(moto)
+        self.catalog = Catalog()
         self.lock = asyncio.Lock()
         self.tokens: dict[str, dict[str, Any]] = {}
-        self._tables: dict[tuple[str, str], Table] = {}
+        self._tables: dict[tuple[Place, str], Table] = {}
         self._accepted: set[object] = set()
         self._clock = clock
         self._wall = wall
@@ -78,14 +76,31 @@ class Overlay:
     def table(self, call: Call, name: str | None = None) -> Table:
         """Return the table that a call names, by name or ARN; raises UnknownTable."""
         asked = str(name if name is not None else call.body.get("TableName"))
-        found = self._tables.get((call.region, asked.rpartition(":table/")[2]))
+        return self.find(call.place, asked)
+
+    def find(self, place: Place, name: str) -> Table:
+        """Return a table by name or ARN; raises UnknownTable."""
+        found = self._tables.get((place, name.rpartition(":table/")[2]))
         if found is None:
-            raise UnknownTable(asked)
+            raise UnknownTable(name)
         return found
 
-    def tables(self, call: Call) -> list[Table]:
-        """Return the tables of the call's region."""
-        return [table for (region, _), table in self._tables.items() if region == call.region]
+    def has(self, place: Place, name: str) -> bool:
+        """Whether there is such a table."""
+        return (place, name) in self._tables
+
+    def tables(self, place: Place) -> list[Table]:
+        """Return the tables of an account and region."""
+        return [table for (home, _), table in self._tables.items() if home == place]
+
+    def clear(self) -> None:
+        """Forget everything; moto has to be told by itself."""
+        self.buckets = Buckets()
+        self.journal.seconds.clear()
+        self.tokens.clear()
+        self.catalog.clear()
+        self._tables.clear()
+        self._accepted.clear()
 
     async def accept(self, call: Call, shape: object, body: Mapping[str, Any]) -> None:
         """Let moto validate a request whose like it has not seen; raises what it answers."""
@@ -150,22 +165,31 @@ class Overlay:
         described = answer.get("TableDescription") or answer.get("Table")
         if not isinstance(described, dict):
             return answer
-        name = (call.region, described["TableName"])
+        name = (call.place, described["TableName"])
+        self._accepted.clear()
         if call.operation == "DeleteTable":
             self._tables.pop(name, None)
-        elif name not in self._tables:
+            self._tell(call, None)
+            return answer
+        self.catalog.complete(call, described)
+        if name not in self._tables:
             self._tables[name] = Table(described)
         else:
             self._tables[name].learn(described)
-        self._accepted.clear()
+        self._tell(call, self._tables[name])
         if call.operation == "DescribeTable":
             _fill_sizes(described, self._tables[name])
+            self.catalog.patch(call.place, described)
         return answer
+
+    def _tell(self, call: Call, table: Table | None) -> None:
+        for listen in self.on_tables:
+            listen(call, table)
 
     async def ask_moto(self, call: Call) -> dict[str, Any]:
         """Let moto answer from whole tables, and take over what it changed; its units are made up, and dropped."""
         async with self.lock:
-            tables = self.tables(call)
+            tables = self.tables(call.place)
             for table in tables:
                 await self.working.hold_all(table, call.headers)
             answer = await self.moto.call(call.operation, without(call.body), call.headers)
@@ -191,11 +215,9 @@ class Overlay:
         for key in gone:
             table.replace(key, None)
 
-    def seed(self, region: str, name: str, items: Iterable[dict[str, Any]]) -> int:
+    def seed(self, place: Place, name: str, items: Iterable[dict[str, Any]]) -> int:
         """Put items into a table at no cost and without a record; raises UnknownTable."""
-        table = self._tables.get((region, name))
-        if table is None:
-            raise UnknownTable(name)
+        table = self.find(place, name)
         count = 0
         for item in items:
             key = table.key_of(item)

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from analyzer.knowledge.capacity import PAGE_BYTES, Consistency, item_bytes, read_units
-from deploy.demo.emulator.charges import Charge
+from deploy.demo.emulator.charges import Charge, whole
 from deploy.demo.emulator.expressions import ORDERS, matches, parse, parse_paths, pick, sort_conditions
 from deploy.demo.emulator.refusal import invalid
 from deploy.demo.emulator.store import comparable, hash_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from deploy.demo.emulator.store import Entry, Item, ItemKey, Table, View
 
@@ -37,7 +37,8 @@ def get_one(table: Table, key: ItemKey, body: Body, consistency: Consistency) ->
     """Read one item; one that is not there costs a block."""
     entry = table.base.entries.get(key)
     units = read_units(0 if entry is None else entry.size_bytes, consistency)
-    charge = Charge(table, None, "read", key[: len(table.base.schema.partition)], units)
+    length = len(table.base.schema.partition)
+    charge = Charge(table, None, "read", key[:length], units, shares=whole(key[length:]))
     return (None if entry is None else _projected(entry.item, body)), charge
 
 
@@ -59,18 +60,19 @@ def query(table: Table, body: Body) -> Answer:
         rows = _after(rows, (schema.sort_of(start), table.key_of(start)), is_forward=is_forward)
     keys = (key for _, key in (rows if is_forward else reversed(rows)))
     page = _read_page(view, keys, body)
-    return _answer(table, view, page, body, {partition: page.size_bytes})
+    alone = whole(schema.sort_of(page.entries[0].item)) if len(page.entries) == 1 else ()
+    return _answer(table, view, page, body, {partition: _Read(page.size_bytes, alone)})
 
 
 def scan(table: Table, body: Body) -> Answer:
     """Read a table or index, or a segment of it, partition by partition."""
     view = _view(table, body)
     page = _read_page(view, _scanned(table, view, body), body)
-    shares: dict[ItemKey, int] = {}
+    items: dict[ItemKey, list[tuple[ItemKey, int]]] = {}
     for entry in page.entries:
-        partition = view.schema.partition_of(entry.item)
-        shares[partition] = shares.get(partition, 0) + entry.size_bytes
-    return _answer(table, view, page, body, shares)
+        item = (view.schema.sort_of(entry.item), entry.size_bytes)
+        items.setdefault(view.schema.partition_of(entry.item), []).append(item)
+    return _answer(table, view, page, body, {partition: _read_all(found) for partition, found in items.items()})
 
 
 def refuse_index(table: Table, body: Body) -> None:
@@ -156,11 +158,24 @@ def _read_page(view: View, keys: Iterable[ItemKey], body: Body) -> _Page:
     return _Page(read, is_full, sum(entry.size_bytes for entry in read))
 
 
-def _answer(table: Table, view: View, page: _Page, body: Body, shares: Mapping[ItemKey, int]) -> Answer:
+class _Read(NamedTuple):
+    """What was read of one partition: its size, and the shares of sort keys in it."""
+
+    size_bytes: int
+    shares: tuple[tuple[ItemKey, float], ...]
+
+
+def _read_all(items: Sequence[tuple[ItemKey, int]]) -> _Read:
+    """Return what a Scan read of one partition, item by item."""
+    total = sum(size for _, size in items)
+    return _Read(total, tuple((sort, size / total) for sort, size in items if sort and total))
+
+
+def _answer(table: Table, view: View, page: _Page, body: Body, partitions: Mapping[ItemKey, _Read]) -> Answer:
     schema, names = view.schema, body.get("ExpressionAttributeNames")
     consistency = Consistency.STRONG if body.get("ConsistentRead") else Consistency.EVENTUAL
     units = read_units(page.size_bytes, consistency)
-    charges = _spread(table, view, units, shares)
+    charges = _spread(table, view, units, partitions)
     items: list[Item] = [entry.item for entry in page.entries]
     if schema.is_local and body.get("Select") == "ALL_ATTRIBUTES" and schema.attributes is not None:
         items = [table.base.entries[table.key_of(item)].item for item in items]
@@ -182,21 +197,18 @@ def _fetch(table: Table, item: Item, consistency: Consistency) -> Charge:
     return Charge(table, None, "read", table.base.schema.partition_of(item), read_units(item_bytes(item), consistency))
 
 
-def _spread(table: Table, view: View, units: float, shares: Mapping[ItemKey, int]) -> list[Charge]:
+def _spread(table: Table, view: View, units: float, partitions: Mapping[ItemKey, _Read]) -> list[Charge]:
     """Divide a page's units over the partition keys it touched, so that each bucket pays its share."""
     schema = view.schema
-    if not shares:
+    if not partitions:
         return [Charge(table, schema.name, "read", (), units, schema.is_local)]
-    total = sum(shares.values())
-    charges, given = [], 0.0
-    for partition, size in shares.items():
-        part = units * size / total if total else units / len(shares)
-        charges.append(Charge(table, schema.name, "read", partition, part, schema.is_local))
-        given += part
-    first = charges[0]
-    exact = first.units + units - given
-    charges[0] = Charge(table, schema.name, "read", first.partition, exact, schema.is_local)
-    return charges
+    total = sum(read.size_bytes for read in partitions.values())
+    parts = [units * r.size_bytes / total if total else units / len(partitions) for r in partitions.values()]
+    parts[0] += units - sum(parts)
+    return [
+        Charge(table, schema.name, "read", partition, part, schema.is_local, () if schema.is_local else read.shares)
+        for (partition, read), part in zip(partitions.items(), parts, strict=True)
+    ]
 
 
 def _projected(item: Item, body: Body) -> Item:

@@ -140,6 +140,8 @@ class Table:
     def __init__(self, description: Mapping[str, Any]) -> None:
         self.name: str = description["TableName"]
         self.arn: str = description["TableArn"]
+        _, _, _, region, account, _ = self.arn.split(":", 5)
+        self.place = (account, region)
         self.base = View(_schema(description, None))
         self.indexes: dict[str, View] = {}
         self.learn(description)
