@@ -7,6 +7,8 @@ from typing import Protocol
 
 import pytest
 
+pytest_plugins = ("tests.support.emulator",)
+
 _GOLDEN = Path(__file__).parent / "golden"
 
 
