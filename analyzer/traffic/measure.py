@@ -75,11 +75,16 @@ def evidence_of(**estimates: Estimate) -> dict[str, float | str | None]:
     """Write estimates as evidence: a counted number alone, an estimated one with its bounds beside it."""
     evidence: dict[str, float | str | None] = {}
     for name, estimate in estimates.items():
-        evidence[name] = round(estimate.value, 3)
+        evidence[name] = _rounded(estimate.value)
         if not estimate.is_exact:
-            evidence[f"{name}_low"] = round(estimate.low, 3)
-            evidence[f"{name}_high"] = round(estimate.high, 3)
+            evidence[f"{name}_low"] = _rounded(estimate.low)
+            evidence[f"{name}_high"] = _rounded(estimate.high)
     return evidence
+
+
+def _rounded(value: float) -> float:
+    """Keep three decimals, of a share five."""
+    return round(value, 3 if abs(value) >= 1 else 5)
 
 
 def evidence_where(known: bool, **estimates: Estimate) -> dict[str, float | str | None]:  # noqa: FBT001 -- read as a word

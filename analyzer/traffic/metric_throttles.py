@@ -43,29 +43,39 @@ def _of_direction(
     metrics: tuple[MetricSeries, ...], capacity: Capacity, window: Window, direction: Direction
 ) -> list[MetricThrottles]:
     word = direction.value.capitalize()
-    by_cause: dict[str, tuple[MetricSeries | None, float]] = {}
-    for limit, cause in _LIMITS.items():
-        series = series_of(metrics, f"{word}{limit}ThrottleEvents")
-        events = total(series, window)
-        if events:
-            by_cause[cause] = (series, events)
-    all_series = series_of(metrics, f"{word}ThrottleEvents")
-    rest = (total(all_series, window) or 0.0) - sum(events for _, events in by_cause.values())
-    if rest > 0 and not by_cause:
-        by_cause[_unnamed(metrics, capacity, window, direction, all_series)] = (all_series, rest)
+    named = {cause: series_of(metrics, f"{word}{limit}ThrottleEvents") for limit, cause in _LIMITS.items()}
+    told = {cause: series for cause, series in named.items() if total(series, window)}
+    if not told:
+        rest = _all_events(metrics, window, direction)
+        told = {_unnamed(metrics, capacity, window, direction, rest): rest} if rest is not None else {}
     return [
         MetricThrottles(
             direction=direction,
             cause=cause,
-            events=events,
+            events=total(series, window) or 0.0,
             minutes=tuple((point.start, point.value) for point in points(series, window) if point.value),
-            period_seconds=series.period_seconds if series is not None else 0,
-            is_reason_told=series is not all_series,
+            period_seconds=series.period_seconds,
+            is_reason_told=series is named.get(cause),
             throttled_requests=_requests(metrics, window, direction, "ThrottledRequests", "Sum"),
             served_requests=_requests(metrics, window, direction, "SuccessfulRequestLatency", "SampleCount"),
         )
-        for cause, (series, events) in by_cause.items()
+        for cause, series in told.items()
+        if series is not None
     ]
+
+
+def _all_events(metrics: tuple[MetricSeries, ...], window: Window, direction: Direction) -> MetricSeries | None:
+    """Return the series that counts refusals whatever their reason: of events, else of the requests most refused."""
+    events = series_of(metrics, f"{direction.value.capitalize()}ThrottleEvents")
+    if total(events, window):
+        return events
+    operations = READS if direction is Direction.READ else WRITES
+    refused = [series_of(metrics, "ThrottledRequests", Operation=operation) for operation in sorted(operations)]
+    return (
+        max(refused, key=lambda series: total(series, window) or 0.0)
+        if any(total(s, window) for s in refused)
+        else None
+    )
 
 
 def _unnamed(
@@ -85,16 +95,12 @@ def _unnamed(
     for refused in points(throttles, window):
         if not refused.value:
             continue
-        for used in points(consumed, _stretch(refused.start, refused.end)):
-            limits = [point.value for point in points(provisioned, _stretch(used.start, used.end))]
+        for used in points(consumed, Window(refused.start, refused.end)):
+            limits = [point.value for point in points(provisioned, Window(used.start, used.end))]
             limit = min(limits, default=fixed)
             if limit and used.a_second >= _FULL * limit:
                 return "provisioned"
     return "unknown"
-
-
-def _stretch(start: int, end: int) -> Window:
-    return Window(start, end)
 
 
 def _requests(

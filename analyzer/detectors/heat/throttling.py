@@ -7,17 +7,19 @@ from typing import TYPE_CHECKING, ClassVar
 from msgspec import Struct
 
 from analyzer.detectors.advice import advise
+from analyzer.detectors.capacity import raise_capacity
 from analyzer.detectors.thresholds import Share
 from analyzer.detectors.verdict import finding
-from analyzer.detectors.words import between, percent, who
-from analyzer.model.finding import Advice, Confidence, Direction, Finding, Risk, Severity, Victim
+from analyzer.detectors.words import between, number, percent, who
+from analyzer.model.finding import Advice, Confidence, Finding, Risk, Severity, Victim
 from analyzer.model.sight import Horizon, Sight, Skipped
+from analyzer.traffic.limits_hit import LimitHit, limits_hit
 from analyzer.traffic.measure import evidence_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from analyzer.model.traffic import Throttles, Traffic
+    from analyzer.model.traffic import Traffic
 
 __all__ = ["Throttling"]
 
@@ -26,7 +28,9 @@ _LIMITS = {
     "provisioned": "its provisioned capacity",
     "max-on-demand": "the on-demand maximum that was set on it",
     "account-limit": "the account's limit for one table",
-    "unknown": "a limit that the log does not name",
+    "on-demand-ramp": "a rise beyond what on-demand capacity was warm for",
+    "partitions-splitting": "partitions that are still splitting after a change of its capacity",
+    "unknown": "a limit that nothing names",
 }
 
 
@@ -39,69 +43,97 @@ class Throttling(Struct, frozen=True):
 
     name: ClassVar[str] = "throttling"
     horizon: ClassVar[Horizon] = Horizon.WINDOW
-    needs: ClassVar[tuple[frozenset[Sight], ...]] = (frozenset({Sight.REQUESTS}),)
-    sharpens: ClassVar[frozenset[Sight]] = frozenset({Sight.REQUEST_KEYS})
+    needs: ClassVar[tuple[frozenset[Sight], ...]] = (frozenset({Sight.REQUESTS}), frozenset({Sight.METRICS}))
+    sharpens: ClassVar[frozenset[Sight]] = frozenset({Sight.REQUESTS, Sight.REQUEST_KEYS, Sight.METRICS, Sight.TABLE})
 
     def detect(self, traffic: Traffic) -> Iterable[Finding | Skipped]:
         """Yield one finding a direction and cause."""
-        for throttles in traffic.throttles:
-            yield self._finding(throttles, traffic)
+        for hit in limits_hit(traffic):
+            yield self._finding(hit, traffic)
 
-    def _severity(self, throttles: Throttles, share: float) -> Severity:
-        if any(one.failed >= self.critical_caller_share * one.calls for one in throttles.hurt if one.failed):
+    def _severity(self, hit: LimitHit) -> Severity:
+        if any(one.failed >= self.critical_caller_share * one.calls for one in hit.hurt if one.failed):
             return Severity.CRITICAL
-        if share >= self.high_share or throttles.failed.value:
+        share = None if hit.share is None else hit.share.value
+        if (share is not None and share >= self.high_share) or (hit.failed is not None and hit.failed.value):
             return Severity.HIGH
-        return Severity.MEDIUM if share >= self.medium_share else Severity.LOW
+        return Severity.MEDIUM if share is None or share >= self.medium_share else Severity.LOW
 
-    def _finding(self, throttles: Throttles, traffic: Traffic) -> Finding:
-        share = throttles.throttled.value / max(throttles.calls.value, 1.0)
-        most = throttles.hurt[0] if throttles.hurt else None
-        words = (
-            f"{percent(share)} of {throttles.direction} requests to {traffic.target} were throttled"
-            f" ({between(throttles.tries)} tries, {between(throttles.failed)} calls failed) by"
-            f" {_LIMITS[throttles.cause]}, mostly those of {who(most.caller if most else None)}"
-        )
+    def _finding(self, hit: LimitHit, traffic: Traffic) -> Finding:
+        most = hit.hurt[0] if hit.hurt else None
         return finding(
             self.name,
             traffic,
-            self._severity(throttles, share),
-            words,
-            confidence=Confidence.CERTAIN if throttles.cause != "unknown" else Confidence.POSSIBLE,
-            subject=f"{throttles.direction}:{throttles.cause}",
+            self._severity(hit),
+            _summary(hit, traffic),
+            confidence=_confidence(hit),
+            **({"because": hit.because} if hit.because else {}),
+            sources=hit.sources,
+            subject=f"{hit.direction}:{hit.cause}",
             pattern=most.pattern if most else None,
             caller=most.caller if most else None,
-            victims=tuple(dict.fromkeys(Victim(one.caller, one.pattern) for one in throttles.hurt)),
-            cause=throttles.cause,
-            direction=throttles.direction,
-            evidence={
-                "throttled_share": round(share, 5),
-                **evidence_of(throttled_tries=throttles.tries, failed_calls=throttles.failed, calls=throttles.calls),
-                "reason": ", ".join(throttles.reasons) or None,
-            },
-            advice=tuple(_advice(throttles, traffic)),
+            victims=tuple(dict.fromkeys(Victim(one.caller, one.pattern) for one in hit.hurt)),
+            cause=hit.cause,
+            direction=hit.direction,
+            evidence=_evidence(hit),
+            advice=tuple(_advice(hit, traffic)),
         )
 
 
-def _advice(throttles: Throttles, traffic: Traffic) -> Iterator[Advice]:
+def _confidence(hit: LimitHit) -> Confidence:
+    """Say how sure the cause is; a key-range fault of an on-demand table may be a ramp as long as keys are not seen."""
+    is_ambiguous = hit.cause == "key-range" and hit.ramp.is_on_demand and hit.ramp.is_uniform is None
+    if hit.cause == "unknown" or (is_ambiguous and hit.tries is None):
+        return Confidence.POSSIBLE
+    return Confidence.CERTAIN if hit.is_sure else Confidence.LIKELY
+
+
+def _summary(hit: LimitHit, traffic: Traffic) -> str:
+    limit = _LIMITS[hit.cause]
+    if hit.tries is None:
+        least = "at least " if hit.share is not None and not hit.share.is_exact else ""
+        share = "some" if hit.share is None else f"{least}{percent(hit.share.value)}"
+        busiest = max(hit.operations, key=lambda operation: hit.operations[operation], default=None)
+        of = f", most of them {busiest}" if busiest else ""
+        return (
+            f"{share} of {hit.direction} requests to {traffic.target} were throttled"
+            f" ({number(hit.events or 0)} throttle events{of}) by {limit}"
+        )
+    most = hit.hurt[0] if hit.hurt else None
+    failed = "" if hit.failed is None else f", {between(hit.failed)} calls failed"
+    return (
+        f"{'some' if hit.share is None else percent(hit.share.value)} of {hit.direction} requests to {traffic.target}"
+        f" were throttled ({between(hit.tries)} tries{failed}) by {limit}, mostly those of"
+        f" {who(most.caller if most else None)}"
+    )
+
+
+def _evidence(hit: LimitHit) -> dict[str, float | str | None]:
+    counted = {
+        "throttled_share": hit.share,
+        "throttled_tries": hit.tries,
+        "failed_calls": hit.failed,
+        "calls": hit.calls,
+    }
+    return {
+        **evidence_of(**{name: value for name, value in counted.items() if value is not None}),
+        **{name: None for name, value in counted.items() if value is None},
+        "throttle_events": hit.events,
+        "reason": ", ".join(hit.reasons) or None,
+        "ramp_ratio": None if hit.ramp.ratio is None else round(hit.ramp.ratio, 3),
+    }
+
+
+def _advice(hit: LimitHit, traffic: Traffic) -> Iterator[Advice]:
     yield advise(
         "back-off",
         "Let the callers retry with jitter and a cap",
         effect="no more demand than one try a call",
         takes="minutes",
     )
-    if throttles.cause == "provisioned":
-        index = traffic.target.index is not None
-        units = "ReadCapacityUnits" if throttles.direction is Direction.READ else "WriteCapacityUnits"
-        yield advise(
-            "raise-index-capacity" if index else "raise-capacity",
-            f"Raise {units} of {traffic.target}, or the maximum of its autoscaling",
-            effect="the table serves what is asked of it",
-            risk=Risk.LOW,
-            reversible=True,
-            takes="minutes",
-        )
-    elif throttles.cause == "max-on-demand":
+    if hit.cause == "provisioned":
+        yield from raise_capacity(traffic, hit.direction)
+    elif hit.cause == "max-on-demand":
         yield advise(
             "raise-on-demand-maximum",
             f"Raise the on-demand maximum of {traffic.target}",
@@ -110,10 +142,29 @@ def _advice(throttles: Throttles, traffic: Traffic) -> Iterator[Advice]:
             reversible=True,
             takes="minutes",
         )
-    elif throttles.cause == "account-limit":
+    elif hit.cause == "account-limit":
         yield advise(
             "raise-account-quota",
             "Ask AWS for a higher table-level quota",
             effect="the account's limit no longer refuses requests",
             takes="hours",
         )
+    elif hit.cause in {"on-demand-ramp", "partitions-splitting"}:
+        yield from _wait_or_warm(hit, traffic)
+
+
+def _wait_or_warm(hit: LimitHit, traffic: Traffic) -> Iterator[Advice]:
+    yield advise(
+        "wait-for-split",
+        "Wait, or let the callers rise more slowly: DynamoDB adds partitions while demand stands",
+        effect="it serves the new peak",
+        takes="up to half an hour",
+    )
+    yield advise(
+        "prewarm",
+        f"Raise the warm throughput of {traffic.target} before the next such {hit.direction} peak",
+        effect="the peak is served from its first second",
+        risk=Risk.LOW,
+        reversible=False,
+        takes="minutes to hours",
+    )

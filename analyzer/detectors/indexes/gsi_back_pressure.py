@@ -10,17 +10,21 @@ from typing import TYPE_CHECKING, ClassVar
 from msgspec import Struct
 
 from analyzer.detectors.advice import advise
+from analyzer.detectors.capacity import raise_capacity
 from analyzer.detectors.thresholds import Share
 from analyzer.detectors.verdict import finding
-from analyzer.detectors.words import between, percent, who
-from analyzer.model.finding import Advice, Direction, Finding, Risk, Severity, Victim
+from analyzer.detectors.words import between, number, percent, who
+from analyzer.knowledge.operations import WRITES
+from analyzer.model.finding import Advice, Confidence, Direction, Finding, Risk, Severity, Victim
 from analyzer.model.sight import Horizon, Sight, Skipped
+from analyzer.traffic.limits_hit import LimitHit, limits_hit
 from analyzer.traffic.measure import evidence_of
+from analyzer.traffic.series import series_of, total
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from analyzer.model.traffic import Throttles, Traffic
+    from analyzer.model.traffic import Traffic
 
 __all__ = ["GsiBackPressure"]
 
@@ -32,50 +36,85 @@ class GsiBackPressure(Struct, frozen=True):
 
     name: ClassVar[str] = "gsi-back-pressure"
     horizon: ClassVar[Horizon] = Horizon.WINDOW
-    needs: ClassVar[tuple[frozenset[Sight], ...]] = (frozenset({Sight.REQUESTS}),)
-    sharpens: ClassVar[frozenset[Sight]] = frozenset({Sight.REQUEST_KEYS})
+    needs: ClassVar[tuple[frozenset[Sight], ...]] = (frozenset({Sight.REQUESTS}), frozenset({Sight.METRICS}))
+    sharpens: ClassVar[frozenset[Sight]] = frozenset({Sight.REQUESTS, Sight.REQUEST_KEYS, Sight.TABLE})
 
     def detect(self, traffic: Traffic) -> Iterable[Finding | Skipped]:
         """Yield one finding a limit of the index; the base table has none."""
         if traffic.target.index is None:
             return
-        for throttles in traffic.throttles:
-            if throttles.direction is Direction.WRITE:
-                yield self._finding(throttles, traffic)
+        for hit in limits_hit(traffic):
+            if hit.direction is Direction.WRITE:
+                yield self._finding(hit, traffic)
 
-    def _finding(self, throttles: Throttles, traffic: Traffic) -> Finding:
-        target = traffic.target
-        fails = any(one.failed >= self.critical_caller_share * one.calls for one in throttles.hurt if one.failed)
-        share = throttles.throttled.value / max(throttles.calls.value, 1.0)
-        callers = list(dict.fromkeys(who(one.caller) for one in throttles.hurt))
-        words = (
-            f"writes to {target.table} are refused because of index {target.index}: {percent(share)} of them"
-            f" ({between(throttles.tries)} tries, {between(throttles.failed)} calls failed)"
-            f" from {', '.join(callers[:3])}"
-        )
-        most = throttles.hurt[0] if throttles.hurt else None
+    def _finding(self, hit: LimitHit, traffic: Traffic) -> Finding:
+        fails = any(one.failed >= self.critical_caller_share * one.calls for one in hit.hurt if one.failed)
+        most = hit.hurt[0] if hit.hurt else None
         return finding(
             self.name,
             traffic,
             Severity.CRITICAL if fails else Severity.HIGH,
-            words,
-            subject=throttles.cause,
+            _summary(hit, traffic),
+            confidence=Confidence.CERTAIN if hit.is_sure else Confidence.LIKELY,
+            **({"because": hit.because} if hit.because else {}),
+            sources=hit.sources,
+            subject=hit.cause,
             pattern=most.pattern if most else None,
             caller=most.caller if most else None,
-            victims=tuple(dict.fromkeys(Victim(one.caller, one.pattern) for one in throttles.hurt)),
-            cause=throttles.cause,
+            victims=tuple(dict.fromkeys(Victim(one.caller, one.pattern) for one in hit.hurt)),
+            cause=hit.cause,
             direction=Direction.WRITE,
-            evidence={
-                "throttled_share": round(share, 5),
-                **evidence_of(throttled_tries=throttles.tries, failed_calls=throttles.failed),
-                **evidence_of(table_writes=throttles.calls),
-                "reason": ", ".join(throttles.reasons) or None,
-            },
-            advice=tuple(_advice(throttles, traffic)),
+            evidence=_evidence(hit, traffic),
+            advice=tuple(_advice(hit, traffic)),
         )
 
 
-def _advice(throttles: Throttles, traffic: Traffic) -> Iterator[Advice]:
+def _summary(hit: LimitHit, traffic: Traffic) -> str:
+    target = traffic.target
+    share = "some" if hit.share is None else percent(hit.share.value)
+    if hit.tries is None:
+        operations = ", ".join(_hurt_operations(traffic)) or "which operations, metrics do not tell"
+        return (
+            f"writes to {target.table} are refused because of index {target.index}:"
+            f" {number(hit.events or 0)} throttle events ({operations})"
+        )
+    callers = list(dict.fromkeys(who(one.caller) for one in hit.hurt))
+    failed = "" if hit.failed is None else f", {between(hit.failed)} calls failed"
+    return (
+        f"writes to {target.table} are refused because of index {target.index}: {share} of them"
+        f" ({between(hit.tries)} tries{failed}) from {', '.join(callers[:3])}"
+    )
+
+
+def _hurt_operations(traffic: Traffic) -> list[str]:
+    """Return the operations of the table that were throttled, from its own metrics, the most hurt first."""
+    base = traffic.base
+    if base is None:
+        return []
+    refused = {
+        operation: total(series_of(base.metrics, "ThrottledRequests", Operation=operation), base.window) or 0.0
+        for operation in WRITES
+    }
+    return sorted((operation for operation in refused if refused[operation]), key=lambda one: -refused[one])
+
+
+def _evidence(hit: LimitHit, traffic: Traffic) -> dict[str, float | str | None]:
+    counted = {
+        "throttled_share": hit.share,
+        "throttled_tries": hit.tries,
+        "failed_calls": hit.failed,
+        "table_writes": hit.calls,
+    }
+    return {
+        **evidence_of(**{name: value for name, value in counted.items() if value is not None}),
+        **{name: None for name, value in counted.items() if value is None},
+        "throttle_events": hit.events,
+        "hurt_operations": ", ".join(_hurt_operations(traffic)) or None,
+        "reason": ", ".join(hit.reasons) or None,
+    }
+
+
+def _advice(hit: LimitHit, traffic: Traffic) -> Iterator[Advice]:
     target = traffic.target
     yield advise(
         "fix-caller",
@@ -83,7 +122,7 @@ def _advice(throttles: Throttles, traffic: Traffic) -> Iterator[Advice]:
         effect="the index catches up, and the table takes writes again",
         takes="minutes",
     )
-    if throttles.cause == "key-range":
+    if hit.cause == "key-range":
         yield advise(
             "change-key",
             f"Give {target.index} a partition key with more values, or a suffix on the one it has",
@@ -100,12 +139,5 @@ def _advice(throttles: Throttles, traffic: Traffic) -> Iterator[Advice]:
             reversible=True,
             takes="an index build",
         )
-    elif throttles.cause == "provisioned":
-        yield advise(
-            "raise-index-capacity",
-            f"Raise the write capacity of {target.index} to that of its table or above",
-            effect="the index takes what the table takes",
-            risk=Risk.LOW,
-            reversible=True,
-            takes="minutes",
-        )
+    elif hit.cause == "provisioned":
+        yield from raise_capacity(traffic, Direction.WRITE)
