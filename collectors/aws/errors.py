@@ -30,12 +30,16 @@ from analyzer.errors import (
 
 __all__ = ["EXPECTED", "permission_of", "translate"]
 
+_UNREADABLE = (KeyError, TypeError, ValueError)
+"""What the SDK's parsers raise on an answer of another shape; what they are given was checked before."""
+
 EXPECTED: tuple[type[Exception], ...] = (
     BotoCoreError,
     ClientError,
     ResponseParserError,
     OSError,
     TimeoutError,
+    *_UNREADABLE,
 )
 """What a call may fail with; anything else is a bug of ours."""
 
@@ -145,14 +149,14 @@ def translate(error: Exception, service: str, operation: str, place: str = "") -
     name = f"{operation} {place}".strip()
     if isinstance(error, ClientError):
         return _refused(error, service, operation, name)
-    if isinstance(error, ResponseParserError):
-        return _unreadable(name)
     credentials = _no_credentials(error, name)
     if credentials is not None:
         return credentials
     if isinstance(error, ParamValidationError):
         text = str(error).replace("\n", " ")[:_LONGEST_MESSAGE]
         return UnsupportedError(f"{name}: {text}", hint="this is a fault of Dynascope's; please report it")
+    if isinstance(error, (ResponseParserError, *_UNREADABLE)) and not isinstance(error, BotoCoreError | OSError):
+        return MalformedError(f"{name}: the answer cannot be read", hint=_HINT_BETWEEN)
     kind = type(error).__name__
     if isinstance(error, TimeoutError) or kind in {"ReadTimeoutError", "ConnectTimeoutError"}:
         return UnreachableError(f"{name}: no answer in time", hint="check the network, or raise aws.read_timeout")
@@ -168,10 +172,6 @@ def _no_credentials(error: Exception, name: str) -> CollectError | None:
         hint = "log in again, or look at the credential provider of this profile"
         return DeniedError(f"{name}: {type(error).__name__}", hint=hint)
     return None
-
-
-def _unreadable(name: str) -> MalformedError:
-    return MalformedError(f"{name}: the answer cannot be read", hint=_HINT_BETWEEN)
 
 
 def _refused(error: ClientError, service: str, operation: str, name: str) -> CollectError:

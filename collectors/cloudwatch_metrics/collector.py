@@ -71,20 +71,20 @@ class CloudWatchMetrics:
         every = self._series()
         gaps += holes.too_many(every, self._config.most_series)
         series = every[: self._config.most_series]
-        ends: dict[int, Instant] = {}
+        seen: Window | None = None
         for period, group in self._groups.items():
             stretch = group.next_stretch(window, now)
             if stretch is not None:
                 asked = [one for one in series if one.period_seconds == period]
                 readings = await self._reader.read(asked, stretch)
-                group.take(readings, stretch, window)
+                group.take(readings, stretch)
                 gaps += holes.of_readings(readings, window)
-                ends[period] = stretch.window.end
-        if _MINUTE_SECONDS not in ends:
+                seen = stretch.window if period == _MINUTE_SECONDS else seen
+        if seen is None:
             is_kept = finest_period(window.start, now, _MINUTE_SECONDS) is not None
             return Batch(window=window, gaps=(*gaps, holes.unsettled(window) if is_kept else holes.expired(window)))
         gaps += await self._compare(series, window, now)
-        covers, late = self._covers(series, window, ends[_MINUTE_SECONDS])
+        covers, late = self._covers(series, seen)
         metrics = tuple(self._metrics(series, window))
         return Batch(window=window, covers=tuple(covers), metrics=metrics, gaps=(*gaps, *late))
 
@@ -128,8 +128,11 @@ class CloudWatchMetrics:
             gaps += holes.of_readings(readings, stretch.window)
         return gaps
 
-    def _covers(self, series: list[Series], window: Window, end: Instant) -> tuple[list[Covers], list[Gap]]:
-        """Return what was seen of each table and index of which every minute series came whole, and what is late."""
+    def _covers(self, series: list[Series], seen: Window) -> tuple[list[Covers], list[Gap]]:
+        """Return what was seen of each table and index of which every minute series came whole, and what is late.
+
+        It begins before the window, with the overlap that was read again.
+        """
         minutes = self._groups[_MINUTE_SECONDS]
         newest: dict[str, Instant] = {}
         whole: dict[tuple[str | None, str | None], bool] = {}
@@ -140,13 +143,13 @@ class CloudWatchMetrics:
             whole[place] = whole.get(place, True) and minutes.is_complete(one)
             if one.table is not None and one.metric.startswith("Consumed"):
                 newest[one.table] = max(newest.get(one.table, 0), minutes.newest(one) or 0)
-        late = {table: time for table, time in newest.items() if time < end <= time + _IDLE_MS}
+        late = {table: time for table, time in newest.items() if time < seen.end <= time + _IDLE_MS}
         covers = []
         for (table, index), is_whole in whole.items():
-            until = late.get(table or "", end)
-            if table is not None and is_whole and window.start < until:
-                covers.append(Covers(SourceName.CLOUDWATCH_METRICS, Window(window.start, until), table, index))
-        return covers, [holes.behind(table, time, end) for table, time in late.items()]
+            until = late.get(table or "", seen.end)
+            if table is not None and is_whole and seen.start < until:
+                covers.append(Covers(SourceName.CLOUDWATCH_METRICS, Window(seen.start, until), table, index))
+        return covers, [holes.behind(table, time, seen.end) for table, time in late.items()]
 
     def _metrics(self, series: list[Series], window: Window) -> Iterator[MetricSeries]:
         """Yield every series that something is known of, its past minutes in front of it."""

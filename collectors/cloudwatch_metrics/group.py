@@ -31,22 +31,22 @@ class Group:
         self._most_series = most_series
         self._store: SeriesStore | None = None
         self._complete: dict[Series, bool] = {}
-        self._unread: Instant | None = None
+        self._read_until: Instant | None = None
 
     def next_stretch(self, window: Window, now: Instant) -> Stretch | None:
         """Return what to read for a window, with the overlap and what failed before; None where nothing has settled."""
         period = finest_period(window.start, now, self.period_seconds)
-        whole = None if period is None else settled(window, now, self._delay_ms, period)
-        if period is None or whole is None:
+        if period is None:
             return None
         start = window.start - self._overlap_ms
-        if self._unread is not None:
-            start = max(min(start, self._unread), whole.end - self._keep_ms)
+        if self._read_until is not None:
+            start = min(start, max(self._read_until - self._overlap_ms, window.end - self._keep_ms))
         if finest_period(start, now, self.period_seconds) != period:
             start = window.start  # the overlap lies where CloudWatch keeps no such period any more
-        return Stretch(period, Window(start // (period * 1000) * period * 1000, whole.end))
+        whole = settled(Window(start, window.end), now, self._delay_ms, period)
+        return None if whole is None else Stretch(period, whole)
 
-    def take(self, readings: Iterable[Reading], stretch: Stretch, window: Window) -> None:
+    def take(self, readings: Iterable[Reading], stretch: Stretch) -> None:
         """Keep what was read; what failed is read again with the next window."""
         store = self._roomy_store(stretch)
         asked: list[Series] = []
@@ -63,8 +63,10 @@ class Group:
                     store.upsert(one, [time for time, _ in pairs], [value for _, value in pairs])
         store.keep_only(asked)
         self._complete = {one: self._complete[one] for one in asked}
-        since = min(window.start, window.start if self._unread is None else self._unread)
-        self._unread = since if has_failed else None
+        if not has_failed:
+            self._read_until = stretch.window.end
+        elif self._read_until is None:
+            self._read_until = stretch.window.start
 
     def is_complete(self, series: Series) -> bool:
         """Whether CloudWatch gave a series whole when it was last asked."""

@@ -39,10 +39,10 @@ def finest_period(start: int, now: int, period_seconds: int) -> int | None:
 
 
 def settled(window: Window, now: int, delay_ms: int, period_seconds: int) -> Window | None:
-    """Return the whole periods of a window that have settled; None when there is none."""
+    """Return the periods of a window, the first one whole, that have settled; None when there is none."""
     period_ms = period_seconds * 1000
+    start = window.start // period_ms * period_ms
     end = min(window.end, now - delay_ms) // period_ms * period_ms
-    start = -(-window.start // period_ms) * period_ms
     return Window(start, end) if start < end else None
 
 

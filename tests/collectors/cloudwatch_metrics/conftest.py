@@ -1,0 +1,10 @@
+from __future__ import annotations
+
+import pytest
+
+from tests.support.metric_world import MetricWorld
+
+
+@pytest.fixture
+def world() -> MetricWorld:
+    return MetricWorld()
