@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from analyzer.cli.output import FailOn, Format, Keys, exit_code, print_report
+from analyzer.cli.shapes import Input
 from analyzer.errors import UsageError
 
 if TYPE_CHECKING:
@@ -47,11 +48,16 @@ def analyze(  # noqa: PLR0913, PLR0917 -- one parameter an option
     config: Annotated[
         Path | None, typer.Option(metavar="FILE", help="configuration: thresholds, bounds, contract")
     ] = None,
+    shape: Annotated[Input, typer.Option("--input", help="what wrote the logs; auto looks at them")] = Input.AUTO,
+    mapping: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="where the fields stand, for --input mapped")
+    ] = None,
 ) -> None:
     """Say what is wrong in request logs.
 
     And why, who does it, whether it heals alone, and what to do.
     """
+    from analyzer.cli.foreign import choose  # noqa: PLC0415 -- light start
     from analyzer.cli.inputs import parse_moment  # noqa: PLC0415 -- light start
     from analyzer.cli.settings import settings_of  # noqa: PLC0415 -- light start
     from analyzer.setup import salt_of  # noqa: PLC0415 -- light start
@@ -59,7 +65,11 @@ def analyze(  # noqa: PLR0913, PLR0917 -- one parameter an option
     settings = settings_of(config, contract, window, salt_file)
     salt = salt_of(settings)
     files = _logs(logs, jobs)
-    stretch = _stretch(files, parse_moment(since, "--since"), parse_moment(until, "--until"))
+    ends = parse_moment(since, "--since"), parse_moment(until, "--until")
+    is_relative = _is_relative(files, *ends)
+    for said in choose(files, shape, mapping):
+        print(f"dynascope: {said}", file=sys.stderr)
+    stretch = _stretch(files, *ends, is_relative=is_relative)
     judged = _judge(files, settings, stretch, jobs)
     for complaint in judged.complaints:
         print(f"dynascope: {complaint}", file=sys.stderr)
@@ -81,15 +91,22 @@ def _logs(names: Sequence[str], jobs: int) -> tuple[LogFile, ...]:
     return tuple(LogFile(path) for path in files)
 
 
-def _stretch(logs: Sequence[LogFile], since: Moment | None, until: Moment | None) -> Stretch:
-    from analyzer.cli.inputs import STDIN, place_stretch  # noqa: PLC0415 -- light start
-    from analyzer.cli.judging import Stretch  # noqa: PLC0415 -- light start
-    from analyzer.cli.reading import end_of  # noqa: PLC0415 -- light start
+def _is_relative(logs: Sequence[LogFile], since: Moment | None, until: Moment | None) -> bool:
+    """Whether the stretch counts back from the end of the logs."""
+    from analyzer.cli.inputs import STDIN  # noqa: PLC0415 -- light start
 
     relative = [moment for moment in (since, until) if moment is not None and moment.at is None]
     if relative and any(log.path == STDIN for log in logs):
         raise UsageError(f"{relative[0].text} counts back from the end, which standard input has not; write a time")
-    return Stretch(*place_stretch(since, until, end_of(logs) if relative else None))
+    return bool(relative)
+
+
+def _stretch(logs: Sequence[LogFile], since: Moment | None, until: Moment | None, *, is_relative: bool) -> Stretch:
+    from analyzer.cli.inputs import place_stretch  # noqa: PLC0415 -- light start
+    from analyzer.cli.judging import Stretch  # noqa: PLC0415 -- light start
+    from analyzer.cli.reading import end_of  # noqa: PLC0415 -- light start
+
+    return Stretch(*place_stretch(since, until, end_of(logs) if is_relative else None))
 
 
 def _judge(logs: Sequence[LogFile], settings: Settings, stretch: Stretch, jobs: int) -> Judged:

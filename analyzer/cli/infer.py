@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from analyzer.cli.shapes import Input
 from analyzer.errors import UsageError
 
 if TYPE_CHECKING:
@@ -30,12 +31,17 @@ def infer(
     output: Annotated[
         Path | None, typer.Option("-o", "--output", metavar="FILE", help="write there; it must not exist yet")
     ] = None,
+    shape: Annotated[Input, typer.Option("--input", help="what wrote the logs; auto looks at them")] = Input.AUTO,
+    mapping: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="where the fields stand, for --input mapped")
+    ] = None,
 ) -> None:
     """Draft a contract from request logs.
 
     It is for its owners to edit. It loads and passes `dynascope check`; what would not is commented out, with the
     reason.
     """
+    from analyzer.cli.foreign import choose  # noqa: PLC0415 -- light start
     from analyzer.cli.inputs import expand  # noqa: PLC0415 -- light start
     from analyzer.cli.output import counted, write  # noqa: PLC0415 -- light start
     from analyzer.cli.reading import LogFile, at_rest  # noqa: PLC0415 -- light start
@@ -46,6 +52,8 @@ def infer(
         _check_place(output)
     with ExitStack() as stack:
         files = [LogFile(stack.enter_context(at_rest(path))) for path in expand(logs)]
+        for said in choose(files, shape, mapping):
+            print(f"dynascope: {said}", file=sys.stderr)
         counts = _count(files, _learn(files))
     complaints = [file.breaks_off for file in files if file.breaks_off is not None]
     for complaint in complaints:

@@ -108,7 +108,7 @@ def judge_logs(
     gaps = tuple(_gaps(digest, logs, was_stopped=was_stopped))
     report = walk.finish(digest, gaps=gaps)
     silent = [log for log in logs if not (digest.read.read and log.name in readable)] if not was_stopped else []
-    complaints = tuple(f"{log.name} holds no request that could be read{_why(digest)}" for log in silent)
+    complaints = tuple(f"{log.name} holds no request that could be read{_why(digest, log)}" for log in silent)
     return Judged(report, complaints, was_stopped)
 
 
@@ -131,8 +131,9 @@ def _walk(
             walk.advance(digest, judged * SLICE_MS)
 
 
-def _why(digest: Digest) -> str:
-    return f": {'; '.join(digest.read.samples)}" if digest.read.samples else ""
+def _why(digest: Digest, log: LogFile) -> str:
+    reasons = tuple(log.bad) if log.decoder is not None else digest.read.samples
+    return f": {'; '.join(reasons)}" if reasons else ""
 
 
 def _gaps(digest: Digest, logs: Sequence[LogFile], *, was_stopped: bool) -> Iterator[Gap]:
@@ -141,6 +142,8 @@ def _gaps(digest: Digest, logs: Sequence[LogFile], *, was_stopped: bool) -> Iter
     for log in logs:
         if log.breaks_off is not None:
             yield shortfall("damaged", because=log.breaks_off)
+        if log.bad:
+            yield shortfall("bad", sum(log.bad.values()), "; ".join(log.bad))
     if was_stopped:
         hint = "let it read to the end, or ask for less with --since and --until"
         yield Gap(SourceName.REQUEST_LOG, GapReason.TIMEOUT, "reading was stopped by the user", hint)

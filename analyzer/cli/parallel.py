@@ -32,6 +32,8 @@ class Part(Struct, frozen=True):
 
     snapshot: bytes
     breaks_off: str | None
+    bad: dict[str, int]
+    others: int
 
 
 def parts_of(logs: Sequence[LogFile], jobs: int) -> tuple[LogFile, ...]:
@@ -40,7 +42,7 @@ def parts_of(logs: Sequence[LogFile], jobs: int) -> tuple[LogFile, ...]:
     size = max(_SMALLEST_PART, -(-sum(sizes) // jobs))
     parts: list[LogFile] = []
     for log, whole in zip(logs, sizes, strict=True):
-        if whole <= size or _is_packed(log):
+        if whole <= size or log.decoder is not None or _is_packed(log):
             parts.append(log)
         else:
             parts += [LogFile(log.path, start, min(start + size, whole)) for start in range(0, whole, size)]
@@ -64,6 +66,8 @@ def digest_parts(
     try:
         digested = pool.map(partial(_digest, settings=settings, stretch=stretch), parts)
         for log, part in zip(parts, digested, strict=True):
+            if log.decoder is not None:
+                by_name[log.name].bad, by_name[log.name].others = part.bad, part.others
             if part.breaks_off is not None:
                 by_name[log.name].breaks_off = part.breaks_off
             if seen is not None:
@@ -83,4 +87,4 @@ def _digest(log: LogFile, settings: Settings, stretch: Stretch) -> Part:
     digest = new_digest(settings, contract_of(settings))
     for block in read_blocks(log, stretch.since, stretch.until):
         digest.update(block)
-    return Part(digest.snapshot(), log.breaks_off)
+    return Part(digest.snapshot(), log.breaks_off, log.bad, log.others)

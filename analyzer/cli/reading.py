@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING, cast
 
 from msgspec import Struct
 
+from analyzer.cli.foreign import foreign_blocks
 from analyzer.cli.inputs import STDIN
 from analyzer.cli.stretch import cut, last_time
+from collectors.request_log.decoders.seam import Decoder
 from collectors.request_log.unpacking import Readable, is_packed, unpacked
 
 if TYPE_CHECKING:
@@ -33,13 +35,18 @@ _REST_OF_LINE = 64 * 1024
 class LogFile(Struct):
     """One log that the user named; `start` and `stop` bound a part of it in bytes, whole lines that begin there.
 
-    `breaks_off` says why it could not be read to its end.
+    `breaks_off` says why it could not be read to its end. `decoder` reads a log of another shape; of such a one `bad`
+    counts requests that could not be read by reason, `others` what is none. `opened` is standard input, looked into.
     """
 
     path: Path
     start: int = 0
     stop: int | None = None
     breaks_off: str | None = None
+    decoder: Decoder | None = None
+    bad: dict[str, int] = {}
+    others: int = 0
+    opened: Readable | None = None
 
     @property
     def name(self) -> str:
@@ -58,7 +65,8 @@ def read_blocks(
             raw.readline()  # the line that began before belongs to the part before
         told = log.start
         left = None if log.stop is None else log.stop - raw.tell()
-        for block in _whole_lines(unpacked(raw), left):
+        file = log.opened or unpacked(raw)
+        for block in _whole_lines(file, left) if log.decoder is None else foreign_blocks(file, log, log.decoder):
             if seen is not None and raw.seekable():
                 seen(raw.tell() - told)
                 told = raw.tell()
@@ -105,7 +113,7 @@ def end_of(logs: Sequence[LogFile]) -> Instant | None:
 
 def _end_of(log: LogFile) -> Instant | None:
     with log.path.open("rb") as file:
-        if not is_packed(file.read(4)):
+        if log.decoder is None and not is_packed(file.read(4)):
             file.seek(max(0, log.path.stat().st_size - _TAIL))
             return last_time(file.read())
     return max((time for block in read_blocks(log) if (time := last_time(block)) is not None), default=None)

@@ -16,8 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from analyzer.model.instant import Instant
-    from analyzer.model.request import RequestRecord
-    from collectors.request_log.decoders.seam import Decoder, Reader
+    from collectors.request_log.decoders.seam import Decoder, Read, Reader
 
 __all__ = ["JsonDecoding", "decode", "pieces_of", "unwrapped"]
 
@@ -66,7 +65,7 @@ class JsonDecoding:
             except UnreadableError as error:
                 self.bad[str(error)] += 1
 
-    def _encoded(self, records: Iterable[RequestRecord | UnreadableError]) -> Iterator[bytes]:
+    def _encoded(self, records: Iterable[Read]) -> Iterator[bytes]:
         for record in records:
             if isinstance(record, UnreadableError):
                 self.bad[str(record)] += 1

@@ -10,7 +10,7 @@ from analyzer.model.sight import Sight
 if TYPE_CHECKING:
     from collectors.request_log.decoders.seam import Decoding, Piece, Sample
 
-__all__ = ["NativeDecoder"]
+__all__ = ["NativeDecoder", "is_record"]
 
 _LONGEST_LINE = 1024 * 1024
 _TOO_LONG = "line is too long"
@@ -35,14 +35,16 @@ class NativeDecoder:
 
     def recognises(self, sample: Sample) -> float:
         """Return the share of objects that have a version and are requests or counters."""
-        return sum(map(_is_record, sample.pieces)) / max(1, len(sample.pieces))
+        alone = [is_record(piece) and not piece.before and piece.time is None for piece in sample.pieces]
+        return sum(alone) / max(1, len(alone))
 
     def begin(self) -> Decoding:
         """Begin to pass a log through."""
         return _PassingThrough()
 
 
-def _is_record(piece: Piece) -> bool:
+def is_record(piece: Piece) -> bool:
+    """Whether an object is a request record or a counter of a sampler."""
     value = piece.value
     return isinstance(value.get("v"), int) and ("op" in value or "counter" in value)
 

@@ -13,6 +13,7 @@ from collectors.request_log.decoders.native import NativeDecoder
 from collectors.request_log.decoders.opentelemetry import OpenTelemetryDecoder
 from collectors.request_log.decoders.otlp import OtlpDecoder
 from collectors.request_log.decoders.seam import Sample
+from collectors.request_log.decoders.wrapped import WrappedDecoder
 from collectors.request_log.decoders.xray import XRayDecoder
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ __all__ = ["DECODERS", "SAMPLE_BYTES", "decoder_named", "recognise"]
 
 DECODERS: tuple[Decoder, ...] = (
     NativeDecoder(),
+    WrappedDecoder(),
     AwsSdkJsDecoder(),
     CloudTrailDecoder(),
     OpenTelemetryDecoder(),

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 from msgspec import Struct
 
 from analyzer.model.instant import Instant
+from analyzer.model.request import RequestRecord
 
 if TYPE_CHECKING:
     from collections import Counter
     from collections.abc import Iterable
 
-    from analyzer.model.request import RequestRecord
     from analyzer.model.sight import Sight
 
-__all__ = ["Broken", "Decoded", "Decoder", "Decoding", "Piece", "Reader", "Sample", "UnreadableError"]
+__all__ = ["Broken", "Decoded", "Decoder", "Decoding", "Piece", "Read", "Reader", "Sample", "UnreadableError"]
 
 
 class Piece(Struct, frozen=True):
@@ -72,14 +72,18 @@ class Decoding(Protocol):
         ...
 
 
+Read = RequestRecord | UnreadableError | dict[str, Any]
+"""What a reader makes of a request: a record, why there is none, or a record that was one already."""
+
+
 class Reader(Protocol):
     """Turns the objects of one log into records, in their order: it remembers a request until its answer comes."""
 
-    def read(self, piece: Piece) -> Iterable[RequestRecord | UnreadableError] | None:
+    def read(self, piece: Piece) -> Iterable[Read] | None:
         """Return the records of an object, None where it is no request; raises UnreadableError, or returns some."""
         ...
 
-    def finish(self) -> Iterable[RequestRecord | UnreadableError]:
+    def finish(self) -> Iterable[Read]:
         """Return what still waits at the end of the log."""
         ...
 
