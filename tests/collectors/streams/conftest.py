@@ -29,10 +29,6 @@ def lines_of(records: Iterable[dict[str, Any]]) -> bytes:
     return b"".join(json.dumps(one).encode() + b"\n" for one in records)
 
 
-def ids_in(lines: bytes) -> list[str]:
-    return [json.loads(line)["request_id"] for line in lines.splitlines()]
-
-
 class FakeAws:
     """Answers operations with functions of their parameters; `fail` makes the next calls of one raise."""
 
@@ -66,13 +62,16 @@ class Kept:
         self.positions: dict[str, Position] = {}
         self.blocks = 0
         self.torn = 0
+        self.operations: list[str] = []
 
     def take(self, block: Block) -> None:
         self.blocks += 1
         lines = block.lines.splitlines()
         torn = [line for line in lines if not line.endswith(b"}")]
         self.torn += len(torn)
-        self.ids += ids_in(b"\n".join(line for line in lines if line not in torn))
+        found = [json.loads(line) for line in lines if line not in torn]
+        self.ids += [one["request_id"] for one in found if "request_id" in one]
+        self.operations += [one["op"] for one in found]
         for reason, count in block.bad.items():
             self.bad[reason] = self.bad.get(reason, 0) + count
         if block.position is not None:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from analyzer.errors import AbsentError, CollectError, DeniedError, ThrottledError, UnreachableError
 from analyzer.model.batch import Position
-from analyzer.model.sight import GapReason
+from analyzer.model.sight import Gap, GapReason
 from collectors.request_log.s3.collector import S3Stream
 from collectors.request_log.s3.config import S3Config
 from tests.collectors.streams.conftest import NOW, FakeAws, Kept, lines_of, record
@@ -277,7 +277,7 @@ async def test_a_failure_is_a_gap_while_it_lasts_and_nothing_is_lost(
     bucket.firehose(1, lines_of([record(1)]), NOW - 1000)
     stream = bucket.stream(poll_ms=1)
     bucket.aws.fail(operation, error, error)
-    told = []
+    told: list[Gap] = []
 
     def get(**params: Any) -> dict[str, Any]:
         told.extend(stream.status().gaps)
