@@ -33,8 +33,14 @@ def insight_keys(
     place: Place,
     window: Window,
     template: Callable[[str], str],
+    *,
+    is_refused: bool = False,
 ) -> tuple[InsightKey, ...]:
-    """Return the keys that have a value in a window, by rule, the greatest first."""
+    """Return the keys that have a value in a window, by rule, the greatest first.
+
+    `is_refused`: requests of the window were refused for a key range of this target.
+    """
+    metrics = () if is_refused else metrics
     within = [(series, _within(series, window)) for series in insights if series.keys]
     totals: dict[str, float] = {}
     for series, found in within:
@@ -60,10 +66,10 @@ def _key(
     attributes = (*place.partition_key, *place.sort_key) or ("partition key", "sort key")
     has_sort = series.rule.startswith("SK") and len(series.keys) > 1
     is_use = series.rule.endswith("C")
-    known = [_table_heat(metrics, start, series.period_seconds) for start, _ in found] if is_use else []
+    known = [_table_heat(metrics, start, series.period_seconds) for start, _ in found]
     minutes = [
-        _minute(start, value, series.period_seconds, known[at] if is_use else None)
-        for at, (start, value) in enumerate(found)
+        _minute(start, value, series.period_seconds, heats) if is_use else InsightMinute(start, value)
+        for (start, value), heats in zip(found, known, strict=True)
     ]
     return InsightKey(
         rule=series.rule,
@@ -75,24 +81,16 @@ def _key(
         period_seconds=series.period_seconds,
         minutes=tuple(minutes),
         share=sum(value for _, value in found) / of_all if of_all else 0.0,
-        is_mixed_known=any(heats is not None for heats in known),
+        is_mixed_known=is_use and any(heats is not None for heats in known),
     )
 
 
-def _minute(
-    start: Instant, value: float, seconds: int, table: tuple[float | None, float | None] | None
-) -> InsightMinute:
-    if table is None:
-        return InsightMinute(start, value)
+def _minute(start: Instant, value: float, seconds: int, of_table: tuple[float, ...] | None) -> InsightMinute:
     most = value / (READ_UNITS_A_PARTITION * seconds)
-    reads, writes = table
-    least = max(most / 2, *(most - of_table for of_table in (reads, writes) if of_table is not None), 0.0)
-    return InsightMinute(start, value, least, most)
+    return InsightMinute(start, value, max(most / 2, *(most - heat for heat in of_table or ()), 0.0), most)
 
 
-def _table_heat(
-    metrics: tuple[MetricSeries, ...], start: Instant, seconds: int
-) -> tuple[float | None, float | None] | None:
+def _table_heat(metrics: tuple[MetricSeries, ...], start: Instant, seconds: int) -> tuple[float, ...] | None:
     """Return what the whole table read and wrote in a minute, as shares of one partition's ceilings.
 
     None where neither is known, or the target was refused for a key range in that minute: consumed units then say
@@ -101,14 +99,9 @@ def _table_heat(
     minute = Window(start, start + seconds * 1000)
     if any(total(series_of(metrics, name), minute) for name in _KEY_RANGE):
         return None
-    rates = [_rate(series_of(metrics, f"Consumed{direction}CapacityUnits"), minute) for direction in ("Read", "Write")]
-    if rates[0] is None and rates[1] is None:
-        return None
-    reads, writes = rates
-    return (
-        None if reads is None else reads / READ_UNITS_A_PARTITION,
-        None if writes is None else writes / WRITE_UNITS_A_PARTITION,
-    )
+    sides = (("Read", READ_UNITS_A_PARTITION), ("Write", WRITE_UNITS_A_PARTITION))
+    rates = [(_rate(series_of(metrics, f"Consumed{word}CapacityUnits"), minute), ceiling) for word, ceiling in sides]
+    return tuple(rate / ceiling for rate, ceiling in rates if rate is not None) or None
 
 
 def _rate(series: MetricSeries | None, minute: Window) -> float | None:

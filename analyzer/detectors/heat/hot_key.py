@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 from msgspec import Struct
 
 from analyzer.detectors.advice import advise
+from analyzer.detectors.insight_finding import insight_finding
+from analyzer.detectors.insight_verdict import InsightVerdicts
 from analyzer.detectors.thresholds import Positive, Share, Whole
 from analyzer.detectors.verdict import finding
 from analyzer.detectors.words import between, number, percent, who
@@ -31,6 +33,8 @@ if TYPE_CHECKING:
 __all__ = ["HotKey"]
 
 _SLICE_SECONDS = SLICE_MS // 1000
+_FEW_ITEMS = 4
+"""So few items under a partition key leave nothing to spread heat over."""
 _CONCENTRATED = "refused requests concentrate on it"
 
 
@@ -55,23 +59,40 @@ class HotKey(Struct, frozen=True):
     tries_share: Share = 0.25
     concentration: Positive = 3.0
     least_tries: Whole = 10
+    dominant_share: Share = 0.5
     skew_share: Share = 0.25
     skew_heat: Share = 0.1
-    least_observed: Whole = 1000
+    least_observed: Whole = 10
     carries_share: Share = 0.8
 
     name: ClassVar[str] = "hot-key"
     horizon: ClassVar[Horizon] = Horizon.WINDOW
-    needs: ClassVar[tuple[frozenset[Sight], ...]] = (frozenset({Sight.REQUEST_KEYS, Sight.REQUEST_UNITS}),)
-    sharpens: ClassVar[frozenset[Sight]] = frozenset({Sight.CONTRACT, Sight.TABLE})
+    needs: ClassVar[tuple[frozenset[Sight], ...]] = (
+        frozenset({Sight.REQUEST_KEYS, Sight.REQUEST_UNITS}),
+        frozenset({Sight.INSIGHTS_ACCESSED}),
+        frozenset({Sight.INSIGHTS_THROTTLED}),
+    )
+    sharpens: ClassVar[frozenset[Sight]] = frozenset({Sight.CONTRACT, Sight.TABLE, Sight.METRICS})
 
     def detect(self, traffic: Traffic) -> Iterable[Finding | Skipped]:
         """Yield at most one finding a key; a key that holds all of another's heat stands for both."""
+        told: set[KeyName] = set()
+        if self.needs[0] <= traffic.sights:
+            yield from self._by_requests(traffic, told)
+        verdicts = InsightVerdicts(self.at_ceiling, self.warm, self.warm_seconds, self.tries_share, self.least_tries)
+        for verdict in verdicts.judge(traffic):
+            if verdict.key.name not in told:
+                told.add(verdict.key.name)
+                yield insight_finding(self.name, verdict, traffic)
+
+    def _by_requests(self, traffic: Traffic, told: set[KeyName]) -> Iterator[Finding | Skipped]:
         for direction in Direction:
             keys = [key for key in traffic.keys if key.direction is direction]
             judged = [one for key in keys if (one := self._judge(key, traffic)) is not None]
             for one in judged:
                 if not any(self._carries(finer, one.key) for finer in keys) and not self._is_told(one, judged):
+                    if one.severity is not Severity.LOW:
+                        told.add(one.key.name)
                     yield self._finding(one, traffic)
         if not self._is_enough(traffic):
             target = traffic.target
@@ -107,7 +128,7 @@ class HotKey(Struct, frozen=True):
             warm = self._warm(key, ceiling_of(key.direction))
             if warm is not None:
                 return warm
-        if self._skewed(key, traffic):
+        if self._skewed(key):
             return _Judged(key, Severity.LOW, "far from any limit today")
         return None
 
@@ -127,7 +148,7 @@ class HotKey(Struct, frozen=True):
     def _throttled(self, key: KeyHeat, traffic: Traffic) -> str | None:
         """Say why refused tries convict this key; None where they do not."""
         if key.tries < self.least_tries:
-            return None
+            return self._dominant(key, traffic)
         causes = {t.cause for t in traffic.throttles if t.direction is key.direction}
         if not causes & {"key-range", "unknown"} and key.heat.low < self.warm:
             return None
@@ -137,6 +158,14 @@ class HotKey(Struct, frozen=True):
             return "it is refused more often than it is served"
         return None
 
+    def _dominant(self, key: KeyHeat, traffic: Traffic) -> str | None:
+        """Say why a key of whose refusals the log knows nothing is the one that metrics tell of."""
+        ranged = [one for one in traffic.metric_throttles if one.direction is key.direction]
+        is_ranged = any(one.cause == "key-range" and one.events >= self.least_tries for one in ranged)
+        if not is_ranged or key.level is KeyLevel.PREFIX or key.share.low < self.dominant_share:
+            return None
+        return "the target is refused for a key range, and this key takes most of it"
+
     def _bursts(self, key: KeyHeat, ceiling: int) -> bool:
         if key.seconds_over is not None and key.seconds_over >= self.seconds_over and not key.tries:
             return True
@@ -144,8 +173,8 @@ class HotKey(Struct, frozen=True):
             return False
         return key.peak_second >= self.burst_factor * key.admitted.value * ceiling
 
-    def _skewed(self, key: KeyHeat, traffic: Traffic) -> bool:
-        if key.level is KeyLevel.PREFIX or not self._is_enough(traffic):
+    def _skewed(self, key: KeyHeat) -> bool:
+        if key.level is KeyLevel.PREFIX or key.observed < self.least_observed:
             return False
         return key.share.low >= self.skew_share and key.heat.high < self.skew_heat
 
@@ -204,8 +233,11 @@ def _shape(key: KeyHeat, rows: list[PatternTraffic]) -> str:
     if key.level is KeyLevel.PREFIX:
         return "tenant"
     adds = [row for row in rows if row.shape.update and ("ADD " in row.shape.update or " + " in row.shape.update)]
+    is_added = bool(adds) and adds[0] is rows[0]
     if key.level is KeyLevel.ITEM or (key.distinct_sorts is not None and key.distinct_sorts <= 1):
-        return "counter" if adds and adds[0] is rows[0] else "single-item"
+        return "counter" if is_added else "single-item"
+    if is_added and key.distinct_sorts is not None and key.distinct_sorts <= _FEW_ITEMS:
+        return "counter"
     if all("<" not in str(template) for template in key.key_template.values()):
         return "constant"
     return "collection"

@@ -124,12 +124,12 @@ def test_a_skewed_key_far_from_its_ceiling_is_low_and_says_at_what_multiple_it_b
 
 
 def test_skew_in_a_small_volume_is_not_judged_and_that_is_told() -> None:
-    few = traffic(keys=(key((30.0,) * 30, share=exactly(0.4)),), rows=(row(requests=900),))
+    few = traffic(keys=(key((30.0,) * 30, share=exactly(0.4), observed=4),), rows=(row(requests=9),))
     (skipped,) = HotKey().detect(few)
     assert isinstance(skipped, Skipped)
     assert (skipped.reason, skipped.needs) == (
         SkipReason.TOO_LITTLE,
-        ("1000 records in the window, to tell skew from chance",),
+        ("10 records in the window, to tell skew from chance",),
     )
 
 
