@@ -43,6 +43,7 @@ from analyzer.recording_lines import (
     table_description,
     time_to_live,
 )
+from collectors.contributor_insights.blind_spots import blind_spots
 from collectors.request_log.unpacking import unpacked
 
 if TYPE_CHECKING:
@@ -195,20 +196,25 @@ class _Reader:
         )
 
     def _batch(self, window: Window) -> Batch:
-        insights = [(line, self._target(line.table, line.index)) for line in self._all(InsightsLine)]
+        lines = [(line, self._target(line.table, line.index)) for line in self._all(InsightsLine)]
+        insights = tuple(series for line, target in lines for series in insight_series(line, target))
+        metrics = tuple(metric_series(line) for line in self._all(MetricLine))
         return Batch(
             window=window,
             covers=tuple(self._covers(window)),
-            metrics=tuple(metric_series(line) for line in self._all(MetricLine)),
-            insights=tuple(series for line, target in insights for series in insight_series(line, target)),
+            metrics=metrics,
+            insights=insights,
             tables=tuple(self._tables()),
             scaling=tuple(
                 scaling_limits(line, self._target(line.table, line.index)) for line in self._all(ScalingLine)
             ),
             changes=tuple(change(line) for line in self._all(ChangeLine)),
             quotas=self._quotas(),
-            gaps=(*(gap(line) for line in self._all(GapLine)), *self._gaps, *self._unread()),
+            gaps=(*self._told_gaps(), *self._gaps, *self._unread(), *blind_spots(insights, metrics)),
         )
+
+    def _told_gaps(self) -> Iterator[Gap]:
+        return (gap(line) for line in self._all(GapLine))
 
     def _unread(self) -> Iterator[Gap]:
         """Say which lines told nothing: any of them may have been requests."""

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any, get_args
 import msgspec
 from msgspec import Raw, Struct
 
-from analyzer.model.batch import InsightSeries, MetricSeries
+from analyzer.model.batch import MetricSeries
 from analyzer.model.finding import Change
 from analyzer.model.instant import parse_instant
 from analyzer.model.sight import Gap, GapReason, SourceName
 from analyzer.model.table import ScalingLimits, TableDescription, TimeToLive
 from analyzer.model.target import Target
+from collectors.contributor_insights.parse import InsightReport, parse_report, series_of
 from collectors.table_catalog.parse import (
     direction_of,
     parse_activity,
@@ -22,6 +23,7 @@ from collectors.table_catalog.parse import (
 )
 
 if TYPE_CHECKING:
+    from analyzer.model.batch import InsightSeries
     from analyzer.model.instant import Instant
 
 __all__ = [
@@ -95,26 +97,6 @@ class ScalingLine(Struct, tag_field="kind", tag="scaling"):
     target: float | None = None
     scheduled: list[dict[str, Any]] = []
     activities: list[dict[str, Any]] = []
-
-
-class Datapoint(Struct, rename="pascal"):
-    """One value of a contributor."""
-
-    timestamp: str
-    approximate_value: float = 0.0
-
-
-class Contributor(Struct, rename="pascal"):
-    """One key of a report."""
-
-    keys: list[str]
-    datapoints: list[Datapoint] = []
-
-
-class InsightReport(Struct, rename="pascal"):
-    """The response of GetInsightRuleReport."""
-
-    contributors: list[Contributor] = []
 
 
 class InsightsLine(Struct, tag_field="kind", tag="insights"):
@@ -275,9 +257,6 @@ def _checked(line: Line) -> Line:
         raise ValueError("a series needs as many values as timestamps")
     for text in line.timestamps if isinstance(line, MetricLine) else ():
         parse_instant(text)
-    for contributor in line.report.contributors if isinstance(line, InsightsLine) else ():
-        for point in contributor.datapoints:
-            parse_instant(point.timestamp)
     if isinstance(line, TableLine):
         table_description(line)
     elif isinstance(line, TtlLine):
@@ -314,18 +293,7 @@ def incomplete(line: MetricLine) -> Gap | None:
 
 def insight_series(line: InsightsLine, target: Target) -> tuple[InsightSeries, ...]:
     """Return a series for each contributor; a report without any becomes one series without keys."""
-    return tuple(
-        InsightSeries(
-            target=target,
-            rule=line.rule,
-            mode=line.mode,
-            period_seconds=line.period,
-            keys=tuple(contributor.keys),
-            timestamps=tuple(parse_instant(point.timestamp) for point in contributor.datapoints),
-            values=tuple(point.approximate_value for point in contributor.datapoints),
-        )
-        for contributor in line.report.contributors or (Contributor([]),)
-    )
+    return parse_report((line.report,), series_of(target, line.rule, line.mode, line.period))
 
 
 def scaling_limits(line: ScalingLine, target: Target) -> ScalingLimits:

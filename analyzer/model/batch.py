@@ -95,7 +95,10 @@ class MetricSeries(Struct, frozen=True):
 
 
 class InsightSeries(Struct, frozen=True):
-    """One key of a Contributor Insights report; `values` are ConsumedThroughputUnits or throttles a period."""
+    """One key of a Contributor Insights report; `values` are ConsumedThroughputUnits or throttles a period.
+
+    `keys` may be concealed. `labels` are the report's KeyLabels, in the order of `keys`; none where it had none.
+    """
 
     target: Target
     rule: str
@@ -104,6 +107,7 @@ class InsightSeries(Struct, frozen=True):
     keys: tuple[str, ...]
     timestamps: tuple[Instant, ...]
     values: tuple[float, ...]
+    labels: tuple[str, ...] = ()
 
 
 class Batch(Struct, frozen=True, kw_only=True):

@@ -1,0 +1,35 @@
+"""What Contributor Insights needs to be told."""
+
+from __future__ import annotations
+
+from fnmatch import fnmatchcase
+
+from msgspec import Struct
+
+__all__ = ["ContributorInsightsConfig"]
+
+
+class ContributorInsightsConfig(Struct, frozen=True):
+    """Which tables to look at, how late their reports are, and how often to look.
+
+    `include` and `exclude` are globs of names. AWS does not publish how late reports are: what is younger than
+    `delay_ms` is left for the next poll, and `overlap_ms` before the window are read again. Which tables and indexes
+    are enabled is asked every `discover_every_ms`. `most_questions` bounds the minutes of one rule that are asked for
+    alone, because a hot key of theirs was not listed.
+    """
+
+    include: tuple[str, ...] = ("*",)
+    exclude: tuple[str, ...] = ()
+    every_ms: int = 60_000
+    period_seconds: int = 60
+    delay_ms: int = 120_000
+    overlap_ms: int = 600_000
+    discover_every_ms: int = 600_000
+    most_questions: int = 3
+    concurrent: int = 4
+
+    def takes(self, table: str) -> bool:
+        """Whether a table is meant."""
+        return any(fnmatchcase(table, glob) for glob in self.include) and not any(
+            fnmatchcase(table, glob) for glob in self.exclude
+        )
