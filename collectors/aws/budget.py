@@ -114,10 +114,15 @@ class Budget:
         """Return the counters as plain values, for the checkpoint."""
         return {**self._spent._asdict(), "day": self._day, "today": self._today}
 
-    def restore(self, plain: Mapping[str, Any]) -> None:
+    @classmethod
+    def from_plain(
+        cls, plain: Mapping[str, Any], max_usd_per_day: float | None = None, rate_share: float = 1.0
+    ) -> Budget:
         """Go on from where another process stopped, so that a restart does not double the day's money."""
-        self._spent = Spent(dict(plain["calls"]), dict(plain["billed_metrics"]), dict(plain["usd"]))
-        self._day, self._today = int(plain["day"]), float(plain["today"])
+        budget = cls(max_usd_per_day, rate_share)
+        budget._spent = Spent(dict(plain["calls"]), dict(plain["billed_metrics"]), dict(plain["usd"]))
+        budget._day, budget._today = int(plain["day"]), float(plain["today"])
+        return budget
 
     def _turn(self, now: Instant) -> None:
         """Begin a new day's money; a clock that went back stays in the day it was in."""

@@ -30,16 +30,12 @@ from analyzer.errors import (
 
 __all__ = ["EXPECTED", "permission_of", "translate"]
 
-_UNREADABLE = (KeyError, TypeError, ValueError)
-"""What the SDK's parsers raise on an answer of another shape; what they are given was checked before."""
-
 EXPECTED: tuple[type[Exception], ...] = (
     BotoCoreError,
     ClientError,
     ResponseParserError,
     OSError,
     TimeoutError,
-    *_UNREADABLE,
 )
 """What a call may fail with; anything else is a bug of ours."""
 
@@ -155,7 +151,7 @@ def translate(error: Exception, service: str, operation: str, place: str = "") -
     if isinstance(error, ParamValidationError):
         text = str(error).replace("\n", " ")[:_LONGEST_MESSAGE]
         return UnsupportedError(f"{name}: {text}", hint="this is a fault of Dynascope's; please report it")
-    if isinstance(error, (ResponseParserError, *_UNREADABLE)) and not isinstance(error, BotoCoreError | OSError):
+    if isinstance(error, ResponseParserError):
         return MalformedError(f"{name}: the answer cannot be read", hint=_HINT_BETWEEN)
     kind = type(error).__name__
     if isinstance(error, TimeoutError) or kind in {"ReadTimeoutError", "ConnectTimeoutError"}:

@@ -6,26 +6,24 @@ import asyncio
 import contextlib
 import random
 import time
-from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import aioboto3
 from aiobotocore.credentials import AioDeferredRefreshableCredentials
 from aiobotocore.session import AioSession
 from botocore.config import Config
-from botocore.utils import parse_timestamp
 
 from analyzer.errors import CollectError, DeniedError, MalformedError, ThrottledError, UnreachableError
 from collectors.aws.budget import Budget
 from collectors.aws.config import AwsAccount
 from collectors.aws.errors import EXPECTED, translate
+from collectors.aws.parsing import CheckedParserFactory
 from collectors.aws.retry import RetryBudget, is_worth_retrying, pause_ms
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from aiobotocore.client import AioBaseClient
-    from botocore.model import OperationModel
 
     from analyzer.model.instant import Instant
     from collectors.aws.config import AwsConfig
@@ -188,7 +186,6 @@ class Aws:
                     service, region_name=region, endpoint_url=self.config.endpoint_url, config=self._client_config()
                 )
                 client = home.clients[service, region] = await home.stack.enter_async_context(making)
-                client.meta.events.register("before-parse", _refuse_half_answers)
         return client
 
     def _client_config(self) -> Config:
@@ -203,7 +200,7 @@ class Aws:
 
     def _session(self, account: AwsAccount) -> aioboto3.Session:
         inner = AioSession(profile=self.config.profile)
-        inner.get_component("response_parser_factory").set_parser_defaults(timestamp_parser=_moment)
+        inner.register_component("response_parser_factory", CheckedParserFactory())
         if account.role is not None:
             inner._credentials = AioDeferredRefreshableCredentials(lambda: self._assume(account), "assume-role")  # noqa: SLF001 -- the SDK has no other way in
         return aioboto3.Session(botocore_session=inner)
@@ -220,17 +217,10 @@ class Aws:
         now = self._clock()
         if home.refusal is not None and now - home.refusal[0] < _SULK_MS:
             raise home.refusal[1]
-        asked: dict[str, object] = {
-            "RoleArn": account.role,
-            "RoleSessionName": _SESSION_NAME,
-            "DurationSeconds": _ROLE_SECONDS,
-        }
-        if account.external_id is not None:
-            asked["ExternalId"] = account.external_id
+        asked = {"RoleArn": account.role, "RoleSessionName": _SESSION_NAME, "DurationSeconds": _ROLE_SECONDS}
+        external = {} if account.external_id is None else {"ExternalId": account.external_id}
         try:
-            answer = await self.call(
-                "sts", "AssumeRole", region=None, account=None, RoleSessionName=_SESSION_NAME, **asked
-            )
+            answer = await self.call("sts", "AssumeRole", region=None, account=None, **asked, **external)
         except CollectError as error:
             home.refusal = (now, error)
             raise
@@ -242,34 +232,3 @@ class Aws:
             "token": given["SessionToken"],
             "expiry_time": given["Expiration"].isoformat(),
         }
-
-
-def _refuse_half_answers(response_dict: dict[str, Any], operation_model: OperationModel, **_: object) -> None:
-    """Raise where an answer breaks off or is none: the SDK would read half a JSON as an answer without members."""
-    body = response_dict.get("body")
-    if not isinstance(body, bytes) or response_dict["status_code"] != 200:  # noqa: PLR2004 - OK
-        return
-    text = body.strip()
-    protocol = operation_model.service_model.resolved_protocol
-    if protocol in {"json", "rest-json"}:
-        is_whole = not text or (text.startswith(b"{") and text.endswith(b"}"))
-    else:
-        is_whole = protocol != "query" or _wrapper(operation_model) in text
-    if not is_whole:
-        hint = "something between here and AWS answered in its place: check endpoint_url and proxies"
-        raise MalformedError(f"{operation_model.name}: the answer is none of AWS's, or half of one", hint=hint)
-
-
-def _wrapper(operation_model: OperationModel) -> bytes:
-    """Return what an answer in XML must hold; nothing where the operation has no answer."""
-    shape = operation_model.output_shape
-    return b"" if shape is None else str(shape.serialization.get("resultWrapper", "")).encode()
-
-
-def _moment(value: str | float) -> datetime:
-    """Read a time of an answer; the SDK's own way takes fifty times as long, which is most of a poll's CPU."""
-    if isinstance(value, str):
-        with contextlib.suppress(ValueError):
-            return datetime.fromisoformat(value)
-    moment: datetime = parse_timestamp(value)
-    return moment

@@ -55,7 +55,7 @@ class MetricWorld:
         return self
 
     def get_metric_data(self, params: Mapping[str, Any]) -> dict[str, Any]:
-        start, end = int(params["StartTime"]) * 1000, int(params["EndTime"]) * 1000
+        start, end = _instant(params["StartTime"]), _instant(params["EndTime"])
         offset = int(params.get("NextToken", "0"))
         results, seen = [], 0
         is_more = False
@@ -102,3 +102,9 @@ class MetricWorld:
             value = None if value_at is None else value_at(time)
             if value is not None and time + period <= self.now - self.delay_ms:
                 yield time, value
+
+
+def _instant(time: float | str) -> int:
+    """Read a time as it is given (seconds since the epoch), or as it goes over the wire."""
+    seconds = datetime.fromisoformat(time).timestamp() if isinstance(time, str) else time
+    return round(seconds * 1000)
