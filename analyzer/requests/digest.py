@@ -31,6 +31,7 @@ from analyzer.requests.digest_result import heavy_keys
 from analyzer.requests.digest_routes import COUNTER
 from analyzer.requests.digest_slices import WIDTH, SliceCounts
 from analyzer.requests.digest_snapshot import Snapshot, read_snapshot, write_snapshot
+from analyzer.requests.digest_told import told_by
 from analyzer.requests.tokens import is_placeholder, is_token, rewrite
 
 if TYPE_CHECKING:
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
     from analyzer.requests.digest_columns import Rows
     from analyzer.requests.digest_rare import Failure
     from analyzer.requests.digest_sides import SideKeys
+    from analyzer.requests.digest_told import Told
     from analyzer.requests.lexicon import Lexicon
     from analyzer.requests.tokens import Salt
 
@@ -140,32 +142,32 @@ class Digest:
         """Count the lines that wait."""
         if not self._waiting:
             return
-        lines, self._waiting = self._waiting, []
-        lines, seconds = self._intake.admit(lines, latest)
-        if not lines:
+        told, self._waiting = told_by(self._waiting), []
+        told, seconds = self._intake.admit(told, latest)
+        if not told.lines:
             return
-        routes = self._columns.routes(lines, seconds)
+        routes = self._columns.routes(told, seconds)
         is_request = routes != COUNTER
         if not is_request.all():
             for at in np.flatnonzero(~is_request).tolist():
-                self._intake.turn_away(lines[at])
+                self._intake.turn_away(told.lines[at])
             wanted = np.flatnonzero(is_request)
-            lines, seconds, routes = [lines[at] for at in wanted.tolist()], seconds[wanted], routes[wanted]
-        if lines:
-            self._count(lines, seconds, routes)
+            told, seconds, routes = told.at(wanted.tolist()), seconds[wanted], routes[wanted]
+        if told.lines:
+            self._count(told, seconds, routes)
 
-    def _count(self, lines: list[Line], seconds: np.ndarray, routes: np.ndarray) -> None:
-        self._read.read += len(lines)
+    def _count(self, told: Told, seconds: np.ndarray, routes: np.ndarray) -> None:
+        self._read.read += len(told.lines)
         self._newest = max(self._newest, int(seconds.max()))
         bound = max(self._forgotten // 1000, self._newest - self._limits.late_ms // 1000)
         self._read.late += int((seconds < bound).sum())
-        rows = self._columns.rows(lines, seconds, routes)
+        rows = self._columns.rows(told, seconds, routes)
         self._pending.append(rows)
         self._pending_count += len(rows.source)
-        failures = find_failures(lines)
+        failures = find_failures(told)
         if failures:
-            self._count_failures(lines, rows, failures)
-        self._finder.find(lines, rows, routes, failures, self._calls)
+            self._count_failures(told.lines, rows, failures)
+        self._finder.find(told, rows, routes, failures, self._calls)
         self._add_key_rows(rows.keys)
         if self._pending_count > self._limits.batch:
             self._add_pending()

@@ -28,7 +28,8 @@ class Line(Struct, gc=False):
     """One line, a request or a counter; what is rarely looked into stays undecoded.
 
     Numbers that the line has not are -1, nested fields ABSENT, so that columns hold one type. A counter line has no
-    `op`.
+    `op`. The order matters for speed alone: a field is looked for from the one before on, so it is that of lines; but
+    what fixes the route lies together (`op` to `names`), and so does what every line is asked for (to `request_id`).
     """
 
     v: Literal[1]
@@ -46,37 +47,37 @@ class Line(Struct, gc=False):
     update: str | None = None
     condition: str | None = None
     statement: str | None = None
-    select: str | None = None
     consistent: bool | None = None
     forward: bool | None = None
     limit: int | None = None
+    select: str | None = None
     total_segments: int | None = None
     caller: str | None = None
     pattern: str | None = None
     sample_rate: _Rate = 1.0
     names: Raw = ABSENT
     key: Raw = ABSENT
-    values: Raw = ABSENT
-    consumed: Raw = ABSENT
     index_keys: Raw = ABSENT
-    parts: Raw = ABSENT
+    consumed: Raw = ABSENT
     tries: Raw = ABSENT
     error: Raw = ABSENT
-    handed_back: Raw = ABSENT
-    returned: Raw = ABSENT
-    ttl_seen: Raw = ABSENT
-    strata: Raw = ABSENT
-    count: _Whole = -1
-    scanned: _Whole = -1
     latency_ms: _Milliseconds = -1.0
     attempts: _Whole = -1
+    scanned: _Whole = -1
+    count: _Whole = -1
     returned_bytes: _Whole = -1
-    item_bytes: _Whole = -1
     more: bool = False
     resumed: bool = False
     unprocessed: _Whole = 0
-    request_id: str | None = None
+    item_bytes: _Whole = -1
+    ttl_seen: Raw = ABSENT
     trace_id: str | None = None
+    request_id: str | None = None
+    values: Raw = ABSENT
+    parts: Raw = ABSENT
+    handed_back: Raw = ABSENT
+    returned: Raw = ABSENT
+    strata: Raw = ABSENT
     token_sent: bool | None = None
     counter: str | None = None
 

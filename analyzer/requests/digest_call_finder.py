@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from operator import attrgetter
 from typing import TYPE_CHECKING
 from zlib import crc32
 
@@ -17,18 +16,16 @@ from analyzer.requests.digest_names import Names, mixed, rank_of
 
 if TYPE_CHECKING:
     from analyzer.model.calls import Notable
-    from analyzer.requests.digest_block import Line
     from analyzer.requests.digest_call_reader import CallReader
     from analyzer.requests.digest_calls import CallTable
     from analyzer.requests.digest_cells import CellTable
     from analyzer.requests.digest_columns import Rows
     from analyzer.requests.digest_rare import Failure
     from analyzer.requests.digest_routes import Router
+    from analyzer.requests.digest_told import Told
 
 __all__ = ["CallFinder"]
 
-_ITEM_BYTES = attrgetter("item_bytes")
-_TTL_SEEN = attrgetter("ttl_seen")
 _UNPROCESSED = WHOLE.index("unprocessed")
 
 
@@ -42,21 +39,21 @@ class CallFinder:
         self._names = Names(cells)
 
     def find(
-        self, lines: list[Line], rows: Rows, routes: np.ndarray, failures: list[tuple[int, Failure]], table: CallTable
+        self, told: Told, rows: Rows, routes: np.ndarray, failures: list[tuple[int, Failure]], table: CallTable
     ) -> None:
         """Add the calls of a block that are to be kept; `routes` are those of its lines."""
         count = int(np.count_nonzero(rows.source >= 0))
-        hashes = self._names.of(lines, rows, count)
+        hashes = self._names.of(told, rows, count)
         table.note_seen(count)
         is_named = hashes.within(table.floor)
-        notable = _notable(lines, rows, failures, count)
+        notable = _notable(told, rows, failures, count)
         wanted = is_named.copy()
         if notable:
             wanted |= np.isin(rows.source[:count], list(notable))
         failed = dict(failures) if wanted.any() else {}
         for row in np.flatnonzero(wanted).tolist():
             at = int(rows.source[row])
-            line, kind = lines[at], notable.get(at)
+            line, kind = told.lines[at], notable.get(at)
             by_kind = NO_RANK
             if kind is not None:
                 rank = rank_of(mixed(hashes.first(row) ^ crc32(line.time.encode())))
@@ -71,18 +68,18 @@ class CallFinder:
             table.add(Kept(call, cell, *hashes.ranks(row), by_kind))
 
 
-def _notable(lines: list[Line], rows: Rows, failures: list[tuple[int, Failure]], count: int) -> dict[int, Notable]:
+def _notable(told: Told, rows: Rows, failures: list[tuple[int, Failure]], count: int) -> dict[int, Notable]:
     """Return the lines that are worth keeping whatever their names; cheap tests first, for most blocks have none."""
     found = {at: failure for at, failure in failures if failure.code is not None}
     worth: set[int] = set(found)
     back = rows.whole[_UNPROCESSED, :count] > 0
     if back.any():
         worth.update(rows.source[:count][back].tolist())
-    sizes = list(map(_ITEM_BYTES, lines))
+    sizes = told.item_bytes
     if max(sizes) >= LARGE_BYTES:
         worth.update(at for at, size in enumerate(sizes) if size >= LARGE_BYTES)
-    seen = list(map(_TTL_SEEN, lines))
+    seen = told.ttl_seen
     if seen.count(ABSENT) < len(seen):
         worth.update(at for at, ttl in enumerate(seen) if ttl is not ABSENT)
-    kinds = {at: notable_of(lines[at], found.get(at)) for at in worth}
+    kinds = {at: notable_of(told.lines[at], found.get(at)) for at in worth}
     return {at: kind for at, kind in kinds.items() if kind is not None}

@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 import re
-from operator import attrgetter, itemgetter
-from typing import TYPE_CHECKING
+from operator import itemgetter
 
 import numpy as np
 
 from analyzer.model.instant import parse_instant
 
-if TYPE_CHECKING:
-    from analyzer.requests.digest_block import Line
-
 __all__ = ["Clock"]
 
 _MOST_SECONDS = 8192
-_TIME = attrgetter("time")
 _FRONT = itemgetter(slice(0, 19))
 _LAST = itemgetter(slice(-1, None))
 _PLAIN = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}")
@@ -36,9 +31,8 @@ class Clock(dict[str, int]):
         self[front] = second
         return second
 
-    def seconds(self, lines: list[Line]) -> np.ndarray:
-        """Return the second since the epoch of each line, -1 where it tells no time."""
-        times = list(map(_TIME, lines))
+    def seconds(self, times: list[str]) -> np.ndarray:
+        """Return the second since the epoch of each time, -1 of what is none."""
         seconds = np.fromiter(map(self.__getitem__, map(_FRONT, times)), np.int64, len(times))
         if seconds.min(initial=0) < 0 or set(map(_LAST, times)) != _UTC:
             for at, time in enumerate(times):

@@ -5,7 +5,7 @@ Every step treats all lines at once, in C or numpy; only what a cache does not k
 
 from __future__ import annotations
 
-from operator import attrgetter
+from array import array
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -13,28 +13,27 @@ import numpy as np
 from analyzer.requests.digest_block import ABSENT
 from analyzer.requests.digest_codes import CodeMap
 from analyzer.requests.digest_heavy import KeyRows
-from analyzer.requests.digest_keys import IRREGULAR, NO_KEY, KeySpace, canonical
+from analyzer.requests.digest_keyed import Keys, keys_of
+from analyzer.requests.digest_keys import NO_KEY, KeySpace
 from analyzer.requests.digest_parts import PartReader, TableCall, spread
 from analyzer.requests.digest_routes import CLASS_BITS, Router, route_keys
+from analyzer.requests.digest_told import bytes_of
 from analyzer.requests.digest_units import UNKNOWN, read_consumed, units_of
 
 if TYPE_CHECKING:
     from analyzer.model.request import Consumed
     from analyzer.requests.digest_block import Line
     from analyzer.requests.digest_cells import CellTable
-    from analyzer.requests.digest_keys import FormTable, Squash
+    from analyzer.requests.digest_keys import FormTable
+    from analyzer.requests.digest_told import Told
     from analyzer.requests.digest_units import Units
     from analyzer.requests.lexicon import Lexicon
 
 __all__ = ["WHOLE", "Columns", "Rows"]
 
-_KEY = attrgetter("key")
-_CONSUMED = attrgetter("consumed")
-_LATENCY = attrgetter("latency_ms")
 WHOLE = ("attempts", "scanned", "count", "returned_bytes", "more", "resumed", "unprocessed")
 """Numbers that a line tells."""
 
-_GET_WHOLE = tuple(map(attrgetter, WHOLE))
 _UNIT_BITS = 24
 _UNIT_MASK = (1 << _UNIT_BITS) - 1
 _MOST_CONSUMED = 4096
@@ -42,21 +41,6 @@ Plan = tuple[tuple[int, KeySpace, str | None, int, int, int], ...]
 """What a call costs at other targets: cell, key space, index, half-units, these as read and as written (-1: not)."""
 
 _PLAIN, _VALUED, _PARTED, _NONE = range(4)
-
-
-class Keys(NamedTuple):
-    """The keys of lines: number of the form, partition and sort key, and whether there is a partition key."""
-
-    forms: np.ndarray
-    parts: list[bytes]
-    sorts: list[bytes]
-    is_known: np.ndarray
-
-    def first(self, count: int) -> Keys:
-        """Return the keys of the first so many lines."""
-        if len(self.parts) == count:
-            return self
-        return Keys(self.forms[:count], self.parts[:count], self.sorts[:count], self.is_known[:count])
 
 
 class Rows(NamedTuple):
@@ -103,7 +87,7 @@ class Columns:
         self._cells = cells
         self.router = Router(lexicon, forms, cells, most=routes, budget=grammar)
         self._parts = PartReader(self.router, cells, most=routes)
-        self._kinds = [_NONE]
+        self._kinds = array("b", [_NONE])
         self._spaces = [KeySpace(forms, lexicon, "", None, None)]  # the first stands for what is no request
         self._consumed: dict[bytes, int] = {}
         self._consumed_values: list[Consumed | None] = []
@@ -132,27 +116,28 @@ class Columns:
             self._others.clear()
             self._plans.clear()
 
-    def routes(self, lines: list[Line], seconds: np.ndarray) -> np.ndarray:
+    def routes(self, told: Told, seconds: np.ndarray) -> np.ndarray:
         """Return the number of each line's route."""
         self._make_room()
         router = self.router
         router.refill(int(seconds.min()), int(seconds.max()))
-        keys = list(route_keys(lines))
+        keys = route_keys(told)
         found: list[int | None] = list(map(router.known.get, keys))
         lacking = [at for at, number in enumerate(found) if number is None]
         if lacking:
             for at in lacking:
-                found[at] = router.add(lines[at], keys[at])
+                found[at] = router.add(told.lines[at], keys[at])
             for route in router.routes[len(self._kinds) - 1 :]:
                 self._kinds.append(_PARTED if route.is_parted else _VALUED if route.has_values else _PLAIN)
                 self._spaces.append(route.space)
         return np.array(found, dtype=np.int64)
 
-    def rows(self, lines: list[Line], seconds: np.ndarray, routes: np.ndarray) -> Rows:
+    def rows(self, told: Told, seconds: np.ndarray, routes: np.ndarray) -> Rows:
         """Return the rows of requests; no line may be a counter."""
-        kinds = np.array(self._kinds)[routes]
+        lines = told.lines
+        kinds = np.frombuffer(self._kinds, dtype=np.int8)[routes]
         numbers = routes.tolist()
-        raws = list(map(bytes, map(_KEY, lines)))
+        raws = list(told.key)
         spaces = list(map(self._spaces.__getitem__, numbers))
         parted = [
             (at, self._parts.split(lines[at], self.router.route(numbers[at])))
@@ -160,13 +145,13 @@ class Columns:
         ]
         for _, calls in parted:
             for call in calls:
-                raws += [bytes(member.key) for member in call.members]
+                raws += [member.key for member in call.members]
                 spaces += [call.space] * len(call.members)
-        every = self._keys_of(raws, spaces)
+        every = keys_of(raws, spaces, self._forms, self.router.squashes())
         keys = every.first(len(lines))
-        cells = self._cells_of(lines, routes, keys, kinds)
+        cells = self._cells_of(told, routes, keys, kinds)
         single = np.flatnonzero(kinds != _PARTED)
-        consumed = self._consumed_of(lines)
+        consumed = self._consumed_of(told)
         entries = self._entries(consumed[single], cells[single])
         read, write = self._reads[entries], self._writes[entries]
         found = _Found()
@@ -181,55 +166,30 @@ class Columns:
         halves[single] = np.maximum(read, 0) + np.maximum(write, 0)
         key_rows = _key_rows(seconds, cells, halves, keys, found)
         bounds = (len(single), len(single) + of_calls.shape[1])
-        return _rows(lines, seconds, joined, bounds, key_rows, keys)
+        return _rows(told, seconds, joined, bounds, key_rows, keys)
 
-    def _keys_of(self, raws: list[bytes], spaces: list[KeySpace]) -> Keys:
-        """Return keys by signature; only what has an unknown one is looked at alone."""
-        joined = b"\n".join(raws)
-        if b"\\" in joined:
-            raws = [canonical(raw) if b"\\" in raw else raw for raw in raws]
-            joined = b"\n".join(raws)
-        squashes = self.router.squashes()
-        signatures = squashes.pop()(joined).split(b"\n") if len(squashes) == 1 else _signatures(squashes, raws, spaces)
-        found = [space.seen.get(signature) for space, signature in zip(spaces, signatures, strict=True)]
-        for at in [at for at, number in enumerate(found) if number is None]:
-            found[at] = spaces[at].learn(signatures[at], raws[at])
-        forms = np.array(found, dtype=np.int64)
-        irregular = np.flatnonzero(forms == IRREGULAR).tolist()
-        forms[irregular] = NO_KEY
-        part_at = np.frombuffer(self._forms.part_at, dtype=np.int64)[forms]
-        sort_at = np.frombuffer(self._forms.sort_at, dtype=np.int64)[forms]
-        pieces = [raw.split(b'"') for raw in raws]
-        parts = [piece[at] for piece, at in zip(pieces, part_at.tolist(), strict=True)]
-        sorts = [piece[at] if at else b"" for piece, at in zip(pieces, sort_at.tolist(), strict=True)]
-        is_known = part_at > 0
-        for at in irregular:
-            forms[at], parts[at], sorts[at] = spaces[at].parse(raws[at])
-            is_known[at] = bool(parts[at])
-        return Keys(forms, parts, sorts, is_known)
-
-    def _cells_of(self, lines: list[Line], routes: np.ndarray, keys: Keys, kinds: np.ndarray) -> np.ndarray:
+    def _cells_of(self, told: Told, routes: np.ndarray, keys: Keys, kinds: np.ndarray) -> np.ndarray:
         """Return the cell of each line; -1 for parted ones. Where values alone tell the key, `keys` is filled in."""
         classes = np.frombuffer(self._forms.class_of, dtype=np.int64)[keys.forms]
-        cells = np.full(len(lines), -1)
+        cells = np.full(len(routes), -1)
         plain = kinds == _PLAIN
         cells[plain] = self.router.cell_codes.look_up((routes[plain] << CLASS_BITS) | classes[plain])
         valued = np.flatnonzero(kinds == _VALUED)
         where = valued.tolist()
         if where:
-            raws = [bytes(lines[at].values) for at in where]
+            raws = [bytes(told.lines[at].values) for at in where]
             codes = (routes[valued] << CLASS_BITS) | classes[valued]
             cells[valued] = self.router.value_cells(codes.tolist(), raws)
             for at, raw in zip(where, raws, strict=True):
-                if lines[at].key is ABSENT:
+                if told.key[at] is ABSENT:
                     route = self.router.route(int(routes[at]))
                     keys.forms[at], keys.parts[at], keys.sorts[at] = self.router.key_from_values(route, raw)
                     keys.is_known[at] = bool(keys.parts[at])
         return cells
 
-    def _consumed_of(self, lines: list[Line]) -> np.ndarray:
+    def _consumed_of(self, told: Told) -> np.ndarray:
         """Return for each line the number of what it says of its units in `_consumed_values`."""
-        raws = list(map(bytes, map(_CONSUMED, lines)))
+        raws = bytes_of(told.consumed)
         found = list(map(self._consumed.get, raws))
         for at in [at for at, number in enumerate(found) if number is None]:
             number = self._consumed.get(raws[at])
@@ -344,7 +304,7 @@ class Columns:
 
 
 def _rows(
-    lines: list[Line],
+    told: Told,
     seconds: np.ndarray,
     joined: list[np.ndarray],
     bounds: tuple[int, int],
@@ -355,28 +315,24 @@ def _rows(
     singles, requests = bounds
     is_parted = np.zeros(len(source), dtype=bool)
     is_parted[singles:requests] = True
-    total = len(lines)
     at = source[:requests]
     whole = np.full((len(WHOLE), len(source)), -1)
-    for row, get in zip(whole, _GET_WHOLE, strict=True):
-        row[:requests] = np.fromiter(map(get, lines), np.int64, total)[at]
+    whole[:, :requests] = _whole_numbers(told)[:, at]
     latency = np.full(len(source), -1.0)
-    latency[:requests] = np.fromiter(map(_LATENCY, lines), np.float64, total)[at]
+    latency[:requests] = np.array(told.latency_ms)[at]
     of_rows = seconds[source]
     source[requests:] = -1
     return Rows(source, of_rows, cells, read, write, whole, latency, is_parted, key_rows, keys)
 
 
-def _signatures(squashes: set[Squash], raws: list[bytes], spaces: list[KeySpace]) -> list[bytes]:
-    """Return the signature of each key: what its space leaves of it."""
-    signatures = raws.copy()
-    for squash in squashes:
-        where = [at for at, space in enumerate(spaces) if space.squash is squash]
-        if where:
-            left = squash(b"\n".join([raws[at] for at in where])).split(b"\n")
-            for at, signature in zip(where, left, strict=True):
-                signatures[at] = signature
-    return signatures
+def _whole_numbers(told: Told) -> np.ndarray:
+    """Return what lines tell of WHOLE, a row each."""
+    numbers = np.zeros((len(WHOLE), len(told.lines)), dtype=np.int64)
+    for row, name in zip(numbers, WHOLE, strict=True):
+        column = getattr(told, name)
+        if any(column):
+            row[:] = column
+    return numbers
 
 
 def _key_rows(seconds: np.ndarray, cells: np.ndarray, halves: np.ndarray, keys: Keys, found: _Found) -> KeyRows:

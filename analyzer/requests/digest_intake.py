@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from operator import attrgetter
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,10 +11,10 @@ from analyzer.requests.digest_clock import Clock
 
 if TYPE_CHECKING:
     from analyzer.requests.digest_block import Line, ReadCounters
+    from analyzer.requests.digest_told import Told
 
 __all__ = ["Intake"]
 
-_REQUEST_ID = attrgetter("request_id")
 _ID_SECONDS = 60
 
 
@@ -30,22 +29,22 @@ class Intake:
         self._most_ids = most_ids
         self._clock = Clock()
 
-    def admit(self, lines: list[Line], latest: int | None) -> tuple[list[Line], np.ndarray]:
-        """Return the lines to count with their seconds; none later than `latest` (a second)."""
-        seconds = self._clock.seconds(lines)
+    def admit(self, told: Told, latest: int | None) -> tuple[Told, np.ndarray]:
+        """Return what the lines to count tell, with their seconds; none later than `latest` (a second)."""
+        seconds = self._clock.seconds(told.time)
         if seconds.min() < 0:
-            lines, seconds = self._without_counters(lines, seconds)
-        if latest is not None and len(lines) and seconds.max() > latest:
+            told, seconds = self._without_counters(told, seconds)
+        if latest is not None and len(seconds) and seconds.max() > latest:
             self.counters.future += int((seconds > latest).sum())
-            lines, seconds = _where(lines, seconds, seconds <= latest)
-        return self._unique(lines, seconds) if lines else (lines, seconds)
+            told, seconds = _where(told, seconds, seconds <= latest)
+        return self._unique(told, seconds) if len(seconds) else (told, seconds)
 
-    def _without_counters(self, lines: list[Line], seconds: np.ndarray) -> tuple[list[Line], np.ndarray]:
-        is_request = np.ones(len(lines), dtype=bool)
+    def _without_counters(self, told: Told, seconds: np.ndarray) -> tuple[Told, np.ndarray]:
+        is_request = np.ones(len(seconds), dtype=bool)
         for at in np.flatnonzero(seconds < 0).tolist():
             is_request[at] = False
-            self.turn_away(lines[at])
-        return _where(lines, seconds, is_request)
+            self.turn_away(told.lines[at])
+        return _where(told, seconds, is_request)
 
     def turn_away(self, line: Line) -> None:
         """Count a line that is no request, or none that can be placed in time."""
@@ -59,27 +58,27 @@ class Intake:
         else:
             self.counters.count_bad(fault_of(line) or "time is not RFC 3339")
 
-    def _unique(self, lines: list[Line], seconds: np.ndarray) -> tuple[list[Line], np.ndarray]:
+    def _unique(self, told: Told, seconds: np.ndarray) -> tuple[Told, np.ndarray]:
         newest = int(seconds.max())
         if newest - self.since >= _ID_SECONDS or len(self.recent) >= self._most_ids:
             self.older = self.recent if newest - self.since < 2 * _ID_SECONDS else set()
             self.recent = set()
             self.since = newest
-        ids = list(filter(None, map(_REQUEST_ID, lines)))
+        ids = list(filter(None, told.request_id))
         fresh = set(ids)
         if len(fresh) == len(ids) and self.recent.isdisjoint(fresh) and self.older.isdisjoint(fresh):
             self.recent |= fresh
-            return lines, seconds
-        is_first = np.ones(len(lines), dtype=bool)
-        for at, line in enumerate(lines):
-            name = line.request_id
+            return told, seconds
+        is_first = np.ones(len(seconds), dtype=bool)
+        for at, name in enumerate(told.request_id):
             if name and (name in self.recent or name in self.older):
                 is_first[at] = False
             elif name:
                 self.recent.add(name)
         self.counters.duplicate += int((~is_first).sum())
-        return _where(lines, seconds, is_first)
+        return _where(told, seconds, is_first)
 
 
-def _where(lines: list[Line], seconds: np.ndarray, wanted: np.ndarray) -> tuple[list[Line], np.ndarray]:
-    return [lines[at] for at in np.flatnonzero(wanted).tolist()], seconds[wanted]
+def _where(told: Told, seconds: np.ndarray, wanted: np.ndarray) -> tuple[Told, np.ndarray]:
+    where = np.flatnonzero(wanted).tolist()
+    return told.at(where), seconds[wanted]

@@ -33,6 +33,7 @@ __all__ = [
     "KeySpace",
     "Squash",
     "canonical",
+    "canonical_all",
     "prefix_of",
 ]
 
@@ -50,11 +51,13 @@ PREFIXES = 3
 
 KeyClass = tuple[KeyPredicate, ...]
 Squash = Callable[[bytes], bytes]
-"""Replaces in many keys at once (one a line) what cannot matter for their class."""
+"""Replaces in many keys at once (with zero bytes between them) what cannot matter for their class."""
 
 _MOST_SIGNATURES = 8192
 _LONGEST_VALUE = 2048
 _DECODE = msgspec.json.Decoder(dict[str, dict[str, Any]]).decode
+_DECODE_ANY = msgspec.json.Decoder().decode
+_ENCODE_LINES = msgspec.json.Encoder().encode_lines
 _DECODE_ENTRIES = msgspec.json.Decoder(dict[str, dict[str, dict[str, Any]]]).decode
 _PIECES_OF_ONE = {9, 15}
 """Into how many pieces quotes split the keys of one index, of one attribute or two."""
@@ -68,8 +71,8 @@ _DELIMITER = re.compile(rb"[#|/]")
 _VARIABLE = re.compile(rb"[0-9]|~[kd][a-z2-7]{8}")
 _WORDS = re.compile(rb"0*x[x0]*")
 _TO_WORD = bytes(
-    ord("0") if byte in b"0123456789" else byte if byte in b'#|/"\n' else ord("x") for byte in range(256)
-)  # digits stay digits, all else but delimiters and quotes becomes an x
+    ord("0") if byte in b"0123456789" else byte if byte in b'#|/"\0' else ord("x") for byte in range(256)
+)  # digits stay digits, all else but delimiters, quotes and what parts the keys becomes an x
 _SORT_LIKE = re.compile(r"sk$|sort|range", re.IGNORECASE)
 
 
@@ -269,6 +272,20 @@ def canonical(raw: bytes) -> bytes:
         return msgspec.json.encode(msgspec.json.decode(raw))
     except ValueError:
         return raw
+
+
+def canonical_all(joined: bytes, separator: bytes) -> bytes:
+    """Write keys without the escapes that JSON does not ask for, those that have any."""
+    raws = joined.split(separator)
+    escaped = [at for at, raw in enumerate(raws) if b"\\" in raw]
+    try:
+        values = _DECODE_ANY(b"[" + b",".join([raws[at] for at in escaped]) + b"]")
+        written = _ENCODE_LINES(values).split(b"\n")
+    except ValueError:
+        written = [canonical(raws[at]) for at in escaped]
+    for at, raw in zip(escaped, written, strict=False):
+        raws[at] = raw
+    return separator.join(raws)
 
 
 def _joined(texts: dict[str, str], places: tuple[tuple[str, ...], tuple[str, ...]]) -> tuple[bytes, bytes]:

@@ -8,7 +8,6 @@ which say nothing of its key.
 from __future__ import annotations
 
 from hashlib import blake2b
-from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple
 from zlib import crc32
 
@@ -17,13 +16,12 @@ import numpy as np
 
 if TYPE_CHECKING:
     from analyzer.model.counts import Cell
-    from analyzer.requests.digest_block import Line
     from analyzer.requests.digest_cells import CellTable
     from analyzer.requests.digest_columns import Rows
+    from analyzer.requests.digest_told import Told
 
 __all__ = ["TRACES", "Hashes", "Names", "key_salt", "mixed", "rank_of", "shape_hash"]
 
-_TRACE = attrgetter("trace_id")
 _BITS = 64
 _MASK = (1 << _BITS) - 1
 _STEPS = ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB))
@@ -115,7 +113,7 @@ class Names:
             self._key_salts = np.append(self._key_salts, np.array(list(map(key_salt, new)), dtype=np.uint64))
             self._shapes = np.append(self._shapes, np.array(list(map(shape_hash, new)), dtype=np.uint64))
 
-    def of(self, lines: list[Line], rows: Rows, count: int) -> Hashes:
+    def of(self, told: Told, rows: Rows, count: int) -> Hashes:
         """Return the hashes of the first so many rows, which are requests; quick, since it is asked for every block.
 
         The marks of keys are those that the rows of keys have already: of single calls, in the order of their lines.
@@ -128,7 +126,7 @@ class Names:
         key = np.zeros(count, dtype=np.uint64)
         marks = rows.keys.marks[: len(keyed)].astype(np.uint64)
         key[keyed] = _mixed(marks ^ self._key_salts[cells[keyed]])
-        traces = list(map(_TRACE, lines))
+        traces = told.trace_id
         if not any(traces):
             return Hashes(key, key, shape, np.zeros(count, dtype=bool), has_key)
         texts = [trace.encode("utf-8", "replace") if trace else b"" for trace in traces]

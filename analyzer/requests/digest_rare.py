@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from analyzer.model.counts import Cell
-    from analyzer.requests.digest_block import Line
+    from analyzer.requests.digest_told import Told
 
 __all__ = ["Failure", "RareCounts", "code_word", "find_failures", "read_failure"]
 
@@ -30,7 +29,6 @@ _OTHER = "other"
 _WORD = re.compile(r"[A-Za-z][A-Za-z0-9._-]{0,63}")
 _VALUES = re.compile(r"\"[^\"]*\"|'[^']*'|\S*[#|]\S*|\d{3,}")
 _LONGEST_MESSAGE = 300
-_RARE = attrgetter("error", "tries")
 _READ_ERROR = msgspec.json.Decoder(RequestError | None).decode
 _READ_TRIES = msgspec.json.Decoder(list[Try] | None).decode
 _CONDITION = frozenset({"ConditionalCheckFailedException", "ConditionalCheckFailed"})
@@ -104,10 +102,12 @@ def code_word(code: str) -> str:
     return code if _WORD.fullmatch(code) else _OTHER
 
 
-def find_failures(lines: list[Line]) -> list[tuple[int, Failure]]:
+def find_failures(told: Told) -> list[tuple[int, Failure]]:
     """Return the failures among lines, each with the number of its line."""
+    if told.error.count(ABSENT) == told.tries.count(ABSENT) == len(told.lines):
+        return []
     found = []
-    for at, (error, tries) in enumerate(map(_RARE, lines)):
+    for at, (error, tries) in enumerate(zip(told.error, told.tries, strict=True)):
         if error is not ABSENT or tries is not ABSENT:
             failure = read_failure(bytes(error), bytes(tries))
             if failure is not None:

@@ -21,50 +21,25 @@ from analyzer.requests.digest_cells import WRITE_OPERATIONS, is_local_index, rou
 from analyzer.requests.digest_churn import even_out, even_out_statement, rename_values
 from analyzer.requests.digest_codes import CodeMap
 from analyzer.requests.digest_keys import FOREIGN, KeySpace
+from analyzer.requests.digest_told import TEXTS, bytes_of
 from analyzer.requests.masking import mask_statement
 from analyzer.requests.shapes import raw_key, skeleton_of
 from analyzer.requests.statements import table_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from analyzer.requests.digest_block import Line
     from analyzer.requests.digest_cells import CellTable
     from analyzer.requests.digest_churn import Evened
     from analyzer.requests.digest_keys import FormTable, Squash
+    from analyzer.requests.digest_told import Told
     from analyzer.requests.lexicon import Lexicon
     from analyzer.requests.shapes import Skeleton
 
 __all__ = ["CLASS_BITS", "COUNTER", "Route", "Router", "route_keys", "table_name"]
 
-_FIELDS = (
-    "op",
-    "table",
-    "index",
-    "region",
-    "account",
-    "keys",
-    "salt_id",
-    "key_condition",
-    "filter",
-    "projection",
-    "update",
-    "condition",
-    "statement",
-    "select",
-    "consistent",
-    "forward",
-    "limit",
-    "total_segments",
-    "caller",
-    "pattern",
-    "sample_rate",
-)
 _EXPRESSIONS = ("key_condition", "filter", "projection", "update", "condition")
-_PLAIN_FIELDS = tuple(name for name in _FIELDS if name not in {*_EXPRESSIONS, "statement"})
-_TEXTS = attrgetter(*_FIELDS)
+_PLAIN_FIELDS = tuple(name for name in TEXTS if name not in {*_EXPRESSIONS, "statement"})
 _EXPRESSION_TEXTS = attrgetter(*_EXPRESSIONS)
-_NAMES = attrgetter("names")
 
 COUNTER = 0
 """The route of lines that are no requests."""
@@ -78,9 +53,9 @@ _DECODE_VALUES = msgspec.json.Decoder(dict[str, dict[str, Any]]).decode
 RouteKey = tuple[tuple[Any, ...], bytes]
 
 
-def route_keys(lines: list[Line]) -> Iterable[RouteKey]:
+def route_keys(told: Told) -> list[RouteKey]:
     """Return for each line what fixes its route; quick, since it is asked for every record."""
-    return zip(map(_TEXTS, lines), map(bytes, map(_NAMES, lines)), strict=True)
+    return list(zip(told.texts, bytes_of(told.names), strict=True))
 
 
 class Route:
@@ -167,7 +142,7 @@ class Router:
         if line.counter is not None or fault_of(line) is not None:
             self.known[key] = COUNTER
             return COUNTER
-        fields = dict(zip(_FIELDS, key[0], strict=True))
+        fields = dict(zip(TEXTS, key[0], strict=True))
         names = _names(key[1])
         evened = None if self._comes_back(key) else _even_out(line, names or {})
         if evened is not None:

@@ -91,6 +91,15 @@ class TestLines:
         digest.update(lines_of([line(filter="x" * 2_000_000), line()]))
         assert (digest.read.read, digest.read.bad, digest.read.overlong) == (1, 1, 1)
 
+    def test_a_record_may_go_over_several_lines(self) -> None:
+        digest = Digest(LEXICON)
+        key = {"PK": {"S": "CASE#1"}, "SK": {"S": "META"}}
+        written = lines_of([line(key=key), line(key=key, names={"#a": "b"}, consumed={"total": 1})])
+        digest.update(written.replace(b"{", b"{\n"))
+        counts = digest.result(MINUTE)
+        assert digest.read.read == 2
+        assert {heavy.name.partition for side in counts.keys for heavy in side.keys} == {"CASE#1"}
+
     def test_null_is_not_known(self) -> None:
         digest = Digest(LEXICON)
         digest.update(lines_of([line(count=None, error=None, caller=None, key=None)]))

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from analyzer.requests.digest_keys import FormTable, KeySpace, canonical, prefix_of
+from analyzer.requests.digest_keys import FormTable, KeySpace, canonical, canonical_all, prefix_of
 from tests.support.request_lines import LEXICON
 
 
@@ -33,3 +33,10 @@ def test_a_prefix_ends_with_its_delimiter() -> None:
 def test_what_cannot_be_read_stays_as_it_is() -> None:
     assert canonical(b'{"PK"') == b'{"PK"'
     assert canonical(b'{ "PK" : {"S":"\\u0023"} }') == b'{"PK":{"S":"#"}}'
+
+
+def test_of_many_keys_those_with_escapes_are_written_anew() -> None:
+    keys = [b'{"PK":{"S":"\\u0023"}}', b'{ "PK":{"S":"a"}}', b"", b'{"PK" :{"S":"\\u0024"}}']
+    written = b'{"PK":{"S":"#"}}|{ "PK":{"S":"a"}}||{"PK":{"S":"$"}}'
+    assert canonical_all(b"|".join(keys), b"|") == written
+    assert canonical_all(b"|".join([*keys, b'{"\\u002']), b"|") == written + b'|{"\\u002'
