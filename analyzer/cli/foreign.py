@@ -12,6 +12,7 @@ from analyzer.model.sight import Sight
 from collectors.request_log.decoders.mapped import MappedDecoder
 from collectors.request_log.decoders.mapping_file import read_mapping
 from collectors.request_log.decoders.recognise import DECODERS, SAMPLE_BYTES, recognise
+from collectors.request_log.decoders.schema import DeclaredKeys
 from collectors.request_log.unpacking import unpacked
 
 if TYPE_CHECKING:
@@ -20,10 +21,11 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from analyzer.cli.reading import LogFile
+    from analyzer.contract.model import Contract
     from collectors.request_log.decoders.seam import Decoder, Decoding
     from collectors.request_log.unpacking import Readable
 
-__all__ = ["choose", "foreign_blocks"]
+__all__ = ["choose", "declared_keys", "foreign_blocks"]
 
 _CHUNK = 256 * 1024
 _BLOCK = 256 * 1024
@@ -58,6 +60,14 @@ def choose(logs: Sequence[LogFile], shape: Input, mapping: Path | None) -> tuple
         log.decoder = decoder
         told.setdefault(decoder.title, []).append(log)
     return (*(_said(title, found) for title, found in told.items()), *unknown)
+
+
+def declared_keys(contract: Contract) -> tuple[DeclaredKeys, ...]:
+    """Return what a contract says of tables' keys: the clients' own logs do not tell which attributes of a put are."""
+    return tuple(
+        DeclaredKeys(keys.name, keys.partition_key + keys.sort_key, {n: p + s for n, (p, s) in keys.indexes.items()})
+        for keys in contract.table_keys()
+    )
 
 
 def _given(shape: Input, mapping: Path | None) -> Decoder | None:
@@ -118,7 +128,7 @@ def _said(title: str, logs: Sequence[LogFile]) -> str:
 
 def foreign_blocks(file: Readable, log: LogFile, decoder: Decoder) -> Iterator[bytes]:
     """Yield a log as blocks of request records in the order of time, as far as is held; count what cannot be read."""
-    decoding = decoder.begin()
+    decoding = decoder.begin(log.declared)
     held: list[bytes] = []
     size = 0
     for lines in _decoded(file, decoding):

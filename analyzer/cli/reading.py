@@ -15,6 +15,7 @@ from msgspec import Struct
 from analyzer.cli.foreign import foreign_blocks
 from analyzer.cli.inputs import STDIN
 from analyzer.cli.stretch import cut, last_time
+from collectors.request_log.decoders.schema import DeclaredKeys
 from collectors.request_log.decoders.seam import Decoder
 from collectors.request_log.unpacking import Readable, is_packed, unpacked
 
@@ -37,6 +38,7 @@ class LogFile(Struct):
 
     `breaks_off` says why it could not be read to its end. `decoder` reads a log of another shape; of such a one `bad`
     counts requests that could not be read by reason, `others` what is none. `opened` is standard input, looked into.
+    `declared` is what a contract says of keys, for logs of other shapes.
     """
 
     path: Path
@@ -47,6 +49,7 @@ class LogFile(Struct):
     bad: dict[str, int] = {}
     others: int = 0
     opened: Readable | None = None
+    declared: tuple[DeclaredKeys, ...] = ()
 
     @property
     def name(self) -> str:

@@ -14,13 +14,13 @@ from collectors.request_log.decoders.calls import add_answer, error_of, is_data_
 from collectors.request_log.decoders.context import add_context, moment_of
 from collectors.request_log.decoders.fields import mapping, number, text, whole
 from collectors.request_log.decoders.json_logs import JsonDecoder
-from collectors.request_log.decoders.schema import KeyNames
 from collectors.request_log.decoders.seam import UnreadableError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from analyzer.model.request import RequestRecord
+    from collectors.request_log.decoders.schema import KeyNames
     from collectors.request_log.decoders.seam import Piece, Reader
 
 __all__ = ["AwsSdkJsDecoder"]
@@ -51,9 +51,9 @@ class AwsSdkJsDecoder(JsonDecoder):
         found = _entry(piece.value)
         return found is not None and _is_dynamodb(found)
 
-    def reader(self) -> Reader:
+    def reader(self, names: KeyNames) -> Reader:
         """Return a reader that learns the keys of tables."""
-        return _Reader()
+        return _Reader(names)
 
 
 def _entry(value: dict[str, Any], depth: int = 0) -> dict[str, Any] | None:
@@ -74,8 +74,8 @@ def _is_dynamodb(entry: dict[str, Any]) -> bool:
 
 
 class _Reader:
-    def __init__(self) -> None:
-        self._names = KeyNames()
+    def __init__(self, names: KeyNames) -> None:
+        self._names = names
 
     def read(self, piece: Piece) -> Iterable[RequestRecord] | None:
         entry = _entry(piece.value)

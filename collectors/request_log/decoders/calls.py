@@ -118,6 +118,7 @@ def _add_keys(record: RequestRecord, request: Mapping[str, Any], names: KeyNames
     item = mapping(request.get("Item"))
     if item:
         record.key = names.key_in(record.table, item)
+        record.index_keys = names.index_keys_in(record.table, item)
         record.item_bytes = item_bytes(item)
 
 

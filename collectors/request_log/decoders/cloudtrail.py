@@ -6,7 +6,6 @@ parameters with small and with capital first letters, so they are compared witho
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from analyzer.model.request import Part, RequestError
@@ -14,10 +13,9 @@ from analyzer.model.sight import Sight
 from collectors.request_log.decoders.calls import is_data_call, place, record_of
 from collectors.request_log.decoders.fields import listed, mapping, text
 from collectors.request_log.decoders.json_logs import JsonDecoder
-from collectors.request_log.decoders.messages import error_code, masked_message, texts_in
+from collectors.request_log.decoders.messages import cancellation_in, error_code, masked_message, texts_in
 from collectors.request_log.decoders.moments import instant_of
 from collectors.request_log.decoders.parts import PARTED, table_of_parts
-from collectors.request_log.decoders.schema import KeyNames
 from collectors.request_log.decoders.seam import UnreadableError
 from collectors.request_log.decoders.statements import key_of_statement, masked_statement
 from collectors.request_log.decoders.values import key_of
@@ -26,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from analyzer.model.request import RequestRecord
+    from collectors.request_log.decoders.schema import KeyNames
     from collectors.request_log.decoders.seam import Piece, Reader
 
 __all__ = ["CloudTrailDecoder"]
@@ -40,7 +39,6 @@ _PARAMETERS = """
     AttributeUpdates Expected KeyConditions QueryFilter ScanFilter ConditionalOperator
 """
 _AS_THE_API_HAS_THEM = {name.lower(): name for name in _PARAMETERS.split()}
-_REASONS = re.compile(r"\[([A-Za-z, ]+)\]")
 _OPERATIONS = {"put": "Put", "update": "Update", "delete": "Delete", "conditioncheck": "ConditionCheck", "get": "Get"}
 
 
@@ -56,9 +54,9 @@ class CloudTrailDecoder(JsonDecoder):
         event = _event(piece.value)
         return "eventSource" in event and "eventName" in event
 
-    def reader(self) -> Reader:
+    def reader(self, names: KeyNames) -> Reader:
         """Return a reader that learns the keys of tables."""
-        return _Reader()
+        return _Reader(names)
 
 
 def _event(value: dict[str, Any]) -> dict[str, Any]:
@@ -68,8 +66,8 @@ def _event(value: dict[str, Any]) -> dict[str, Any]:
 
 
 class _Reader:
-    def __init__(self) -> None:
-        self._names = KeyNames()
+    def __init__(self, names: KeyNames) -> None:
+        self._names = names
 
     def read(self, piece: Piece) -> Iterable[RequestRecord] | None:
         event = _event(piece.value)
@@ -177,8 +175,6 @@ def _error(event: dict[str, Any], given: dict[str, Any]) -> RequestError | None:
     if code is None:
         return None
     told = text(event.get("errorMessage"))
-    canceled = _REASONS.search(told or "") if code == "TransactionCanceledException" else None
-    codes = None
-    if canceled is not None:
-        codes = [None if word.strip() == "None" else word.strip() for word in canceled[1].split(",")]
-    return RequestError(code, masked_message(told, texts_in(given.get("Key"))), cancellation=codes)
+    return RequestError(
+        code, masked_message(told, texts_in(given.get("Key"))), cancellation=cancellation_in(code, told)
+    )

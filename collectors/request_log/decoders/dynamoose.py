@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from analyzer.model.request import RequestRecord
+    from collectors.request_log.decoders.schema import KeyNames
     from collectors.request_log.decoders.seam import Piece, Reader, UnreadableError
 
 __all__ = ["DynamooseDecoder"]
@@ -45,9 +46,9 @@ class DynamooseDecoder(JsonDecoder):
         """Whether an object stands behind one of Dynamoose's categories."""
         return _entry(piece) is not None
 
-    def reader(self) -> Reader:
+    def reader(self, names: KeyNames) -> Reader:
         """Return a reader that joins responses to requests."""
-        return _Reader()
+        return _Reader(names)
 
 
 def _entry(piece: Piece) -> tuple[str, str, dict[str, Any]] | None:
@@ -62,8 +63,8 @@ def _entry(piece: Piece) -> tuple[str, str, dict[str, Any]] | None:
 
 
 class _Reader:
-    def __init__(self) -> None:
-        self._pairs = Pairs()
+    def __init__(self, names: KeyNames) -> None:
+        self._pairs = Pairs(names)
 
     def read(self, piece: Piece) -> Iterable[RequestRecord | UnreadableError] | None:
         entry = _entry(piece)

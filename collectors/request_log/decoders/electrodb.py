@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from analyzer.model.request import RequestRecord
+    from collectors.request_log.decoders.schema import KeyNames
     from collectors.request_log.decoders.seam import Piece, Reader, UnreadableError
 
 __all__ = ["ElectroDbDecoder"]
@@ -56,9 +57,9 @@ class ElectroDbDecoder(JsonDecoder):
         """Whether an object is, or holds, one of the listener's events."""
         return _event(piece.value) is not None
 
-    def reader(self) -> Reader:
+    def reader(self, names: KeyNames) -> Reader:
         """Return a reader that joins results to queries."""
-        return _Reader()
+        return _Reader(names)
 
 
 def _event(value: dict[str, Any], depth: int = 0) -> dict[str, Any] | None:
@@ -74,8 +75,8 @@ def _event(value: dict[str, Any], depth: int = 0) -> dict[str, Any] | None:
 
 
 class _Reader:
-    def __init__(self) -> None:
-        self._pairs = Pairs()
+    def __init__(self, names: KeyNames) -> None:
+        self._pairs = Pairs(names)
 
     def read(self, piece: Piece) -> Iterable[RequestRecord | UnreadableError] | None:
         event = _event(piece.value)

@@ -5,8 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from collectors.request_log.decoders.decoding import JsonDecoding
+from collectors.request_log.decoders.schema import KeyNames
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from collectors.request_log.decoders.schema import DeclaredKeys
     from collectors.request_log.decoders.seam import Decoding, Piece, Reader, Sample
 
 __all__ = ["JsonDecoder"]
@@ -19,14 +23,14 @@ class JsonDecoder:
         """Return the share of a log's first objects that are of this shape."""
         return sum(map(self.claims, sample.pieces)) / max(1, len(sample.pieces))
 
-    def begin(self) -> Decoding:
-        """Begin to decode a log."""
-        return JsonDecoding(self.reader())
+    def begin(self, declared: Sequence[DeclaredKeys] = ()) -> Decoding:
+        """Begin to decode a log; which attributes are keys may be declared."""
+        return JsonDecoding(self.reader(KeyNames(declared)))
 
     def claims(self, piece: Piece) -> bool:
         """Whether an object is of this shape."""
         raise NotImplementedError
 
-    def reader(self) -> Reader:
+    def reader(self, names: KeyNames) -> Reader:
         """Return what reads the objects of one log."""
         raise NotImplementedError

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from collectors.request_log.decoders.mapping_file import Mapping
+    from collectors.request_log.decoders.schema import KeyNames
     from collectors.request_log.decoders.seam import Piece, Reader
 
 __all__ = ["MappedDecoder"]
@@ -59,7 +60,7 @@ class MappedDecoder(JsonDecoder):
     def _is_meant(self, piece: Piece) -> bool:
         return all(path.of(piece.value) == value for path, value in self.mapping.when)
 
-    def reader(self) -> Reader:
+    def reader(self, _names: KeyNames) -> Reader:
         """Return a reader of mapped entries."""
         return _Reader(self)
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-__all__ = ["error_code", "masked_message", "texts_in"]
+__all__ = ["cancellation_in", "error_code", "masked_message", "texts_in"]
 
 _LONGEST = 300
 _QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"|`[^`]*`")
@@ -16,6 +16,7 @@ _ODD_WORD = re.compile(r"\S*[\d#|/~@=%&\\+^$*]\S*")
 _REPEATED = re.compile(r"\?(?:[\s,;:.\-]*\?)+")
 _WORD = re.compile(r"\w+")
 _CODE = re.compile(r"[A-Za-z][A-Za-z0-9]{0,127}")
+_CANCELED = re.compile(r"\[([A-Za-z]+(?:, *[A-Za-z]+)*)\]")
 _SHORT = 3
 _MOST_TEXTS = 400
 
@@ -45,6 +46,15 @@ def masked_message(message: object, values: Iterable[str] = ()) -> str | None:
         else:
             message = re.sub(rf"(?<!\w){re.escape(text)}(?!\w)", "?", message)
     return _REPEATED.sub("?", _ODD_WORD.sub("?", _QUOTED.sub("?", message)))[:_LONGEST] or None
+
+
+def cancellation_in(code: str, message: object) -> list[str | None] | None:
+    """Return a cancelled transaction's reasons by position, from the message: `[ConditionalCheckFailed, None]`."""
+    found = _CANCELED.search(message) if code == "TransactionCanceledException" and isinstance(message, str) else None
+    if found is None:
+        return None
+    words = [word.strip() for word in found[1].split(",")]
+    return [None if word == "None" else word for word in words]
 
 
 def error_code(name: object) -> str | None:

@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING, ClassVar
 from analyzer.model.sight import Sight
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from collectors.request_log.decoders.schema import DeclaredKeys
     from collectors.request_log.decoders.seam import Decoding, Piece, Sample
 
 __all__ = ["NativeDecoder", "is_record"]
@@ -38,7 +41,7 @@ class NativeDecoder:
         alone = [is_record(piece) and not piece.before and piece.time is None for piece in sample.pieces]
         return sum(alone) / max(1, len(alone))
 
-    def begin(self) -> Decoding:
+    def begin(self, _declared: Sequence[DeclaredKeys] = ()) -> Decoding:
         """Begin to pass a log through."""
         return _PassingThrough()
 

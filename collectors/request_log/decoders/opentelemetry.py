@@ -16,9 +16,8 @@ from collectors.request_log.decoders.calls import is_data_call, place, record_of
 from collectors.request_log.decoders.capacity import consumed_of
 from collectors.request_log.decoders.fields import flag, listed, number, text, whole
 from collectors.request_log.decoders.json_logs import JsonDecoder
-from collectors.request_log.decoders.messages import error_code, masked_message
+from collectors.request_log.decoders.messages import cancellation_in, error_code, masked_message
 from collectors.request_log.decoders.moments import time_of
-from collectors.request_log.decoders.schema import KeyNames
 from collectors.request_log.decoders.seam import UnreadableError
 from collectors.request_log.decoders.spans import is_span, parsed_json, spans_in
 
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from analyzer.model.instant import Instant
+    from collectors.request_log.decoders.schema import KeyNames
     from collectors.request_log.decoders.seam import Piece, Reader
     from collectors.request_log.decoders.spans import Span
 
@@ -37,6 +37,7 @@ _FAILED_STATUS = 400
 _OPERATION = re.compile(r"An error occurred \((\w+)\)")
 _THRESHOLD = re.compile(r"(?:^|,)\s*ot=[^,]*?\bth:([0-9a-f]{1,14})(?![0-9a-f])")
 _NO_TIME = "a span has no start time"
+_REQUEST_IDS = ("aws.request_id", "aws.request.id", "aws.requestId")
 _UNKNOWN_SERVICE = "unknown_service"
 _JAVASCRIPT = frozenset({"nodejs", "webjs"})
 _MEMBERS = {"BatchGetItem": "Get", "BatchWriteItem": "Put", "TransactGetItems": "Get", "TransactWriteItems": "Put"}
@@ -55,9 +56,9 @@ class OpenTelemetryDecoder(JsonDecoder):
         holds = ("resourceSpans", "scopeSpans", "instrumentationLibrarySpans")
         return any(isinstance(value.get(name), list) for name in holds) or is_span(value)
 
-    def reader(self) -> Reader:
+    def reader(self, names: KeyNames) -> Reader:
         """Return a reader of spans."""
-        return _Reader()
+        return _Reader(SpanReader(names))
 
 
 def is_dynamodb(attributes: dict[str, Any]) -> bool:
@@ -76,8 +77,8 @@ def _method(attributes: dict[str, Any]) -> tuple[str, str]:
 
 
 class _Reader:
-    def __init__(self) -> None:
-        self._spans = SpanReader()
+    def __init__(self, spans: SpanReader) -> None:
+        self._spans = spans
 
     def read(self, piece: Piece) -> Iterable[RequestRecord | UnreadableError] | None:
         return [found for span in spans_in(piece.value) if (found := self._spans.record(span)) is not None] or None
@@ -89,8 +90,8 @@ class _Reader:
 class SpanReader:
     """Turns spans into records, one by one."""
 
-    def __init__(self) -> None:
-        self._names = KeyNames()
+    def __init__(self, names: KeyNames) -> None:
+        self._names = names
 
     def record(self, span: Span) -> RequestRecord | UnreadableError | None:
         """Return the record of a span, or why it cannot be read; None for one that is no call of DynamoDB."""
@@ -161,7 +162,7 @@ def _add_answer(record: RequestRecord, span: Span) -> None:
     record.latency_ms = span.latency_ms
     retries = whole(get("retry_attempts"))
     record.attempts = None if retries is None else retries + 1
-    record.request_id = text(get("aws.request_id")) or text(get("aws.requestId"))
+    record.request_id = next((found for name in _REQUEST_IDS if (found := text(get(name)))), None)
     record.error = _error(span)
     if record.count is None and record.scanned and _is_javascript(span):
         record.count = 0
@@ -181,7 +182,8 @@ def _error(span: Span) -> RequestError | None:
     quoted = _OPERATION.search(message or "")
     code = error_code(quoted[1] if quoted else None) or error_code(raised.get("exception.type"))
     code = code or error_code(span.attributes.get("error.type"))
-    return RequestError(code or (f"HTTP{int(status)}" if status and has_failed else "Error"), masked_message(message))
+    code = code or (f"HTTP{int(status)}" if status and has_failed else "Error")
+    return RequestError(code, masked_message(message), cancellation=cancellation_in(code, message))
 
 
 def _add_caller(record: RequestRecord, span: Span) -> None:

@@ -13,13 +13,15 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import msgspec
 
 from collectors.request_log.decoders.opentelemetry import OpenTelemetryDecoder, SpanReader
+from collectors.request_log.decoders.schema import KeyNames
 from collectors.request_log.decoders.seam import Decoded, UnreadableError
 from collectors.request_log.decoders.spans import Span
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from analyzer.model.sight import Sight
+    from collectors.request_log.decoders.schema import DeclaredKeys
     from collectors.request_log.decoders.seam import Decoding, Sample
 
 __all__ = ["OtlpDecoder", "decode_request"]
@@ -47,16 +49,16 @@ class OtlpDecoder:
         """Return 1 for bytes that begin as a request does, alone or behind its length, and are no text."""
         first = sample.first
         begins = first.startswith(_RESOURCE_SPANS) or first[_LENGTH.size :].startswith(_RESOURCE_SPANS)
-        return float(begins and not sample.pieces and _BINARY.search(first[:64]) is not None)
+        return float(begins and _BINARY.search(first[:64]) is not None)
 
-    def begin(self) -> Decoding:
+    def begin(self, declared: Sequence[DeclaredKeys] = ()) -> Decoding:
         """Begin to decode a file of requests."""
-        return _File()
+        return _File(SpanReader(KeyNames(declared)))
 
 
-def decode_request(body: bytes) -> Decoded:
+def decode_request(body: bytes, reader: SpanReader | None = None) -> Decoded:
     """Decode the body of one export request; raises UnreadableError where it is none."""
-    reader = SpanReader()
+    reader = reader or SpanReader(KeyNames())
     bad: Counter[str] = Counter()
     others = 0
     lines: list[bytes] = []
@@ -74,7 +76,8 @@ def decode_request(body: bytes) -> Decoded:
 class _File:
     """Collects what is unfinished of a request; a file without lengths is one request."""
 
-    def __init__(self) -> None:
+    def __init__(self, reader: SpanReader) -> None:
+        self._reader = reader
         self.bad: Counter[str] = Counter()
         self.others = 0
         self._held = bytearray()
@@ -105,7 +108,7 @@ class _File:
 
     def _decoded(self, body: bytes) -> bytes:
         try:
-            decoded = decode_request(body)
+            decoded = decode_request(body, self._reader)
         except UnreadableError as error:
             self.bad[str(error)] += 1
             return b""

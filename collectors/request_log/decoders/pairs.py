@@ -10,10 +10,10 @@ from analyzer.model.request import RequestRecord
 from collectors.request_log.decoders.calls import add_answer, error_of, record_of
 from collectors.request_log.decoders.context import add_context, moment_of
 from collectors.request_log.decoders.fields import mapping, text, whole
-from collectors.request_log.decoders.schema import KeyNames
 from collectors.request_log.decoders.seam import UnreadableError
 
 if TYPE_CHECKING:
+    from collectors.request_log.decoders.schema import KeyNames
     from collectors.request_log.decoders.seam import Piece
 
 __all__ = ["Pairs"]
@@ -33,8 +33,8 @@ class Pairs:
     What was answered stays unknown rather than being told of another request's key.
     """
 
-    def __init__(self) -> None:
-        self._names = KeyNames()
+    def __init__(self, names: KeyNames) -> None:
+        self._names = names
         self._waiting: dict[str, list[_Waiting]] = {}
         self._passed_over: dict[str, int] = {}
 

@@ -109,7 +109,8 @@ def _keyed(op: str, table: str | None, given: object, names: KeyNames) -> Part:
 
 
 def _put(table: str | None, item: Mapping[str, Any], names: KeyNames) -> Part:
-    return Part("Put", table, names.key_in(table, item), item_bytes=item_bytes(item) if item else None)
+    size = item_bytes(item) if item else None
+    return Part("Put", table, names.key_in(table, item), names.index_keys_in(table, item), item_bytes=size)
 
 
 def _of_statement(entry: Mapping[str, Any], names: KeyNames) -> Part:

@@ -11,9 +11,10 @@ from analyzer.model.request import RequestRecord
 
 if TYPE_CHECKING:
     from collections import Counter
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from analyzer.model.sight import Sight
+    from collectors.request_log.decoders.schema import DeclaredKeys
 
 __all__ = ["Broken", "Decoded", "Decoder", "Decoding", "Piece", "Read", "Reader", "Sample", "UnreadableError"]
 
@@ -107,6 +108,6 @@ class Decoder(Protocol):
         """Return the share of a log's beginning that is of this shape, 0 where none is."""
         ...
 
-    def begin(self) -> Decoding:
-        """Begin to decode a log of this shape."""
+    def begin(self, declared: Sequence[DeclaredKeys] = ()) -> Decoding:
+        """Begin to decode a log of this shape; what is declared of tables' keys tells those of items that are put."""
         ...

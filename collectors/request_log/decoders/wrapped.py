@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from analyzer.model.sight import Sight
+    from collectors.request_log.decoders.schema import KeyNames
     from collectors.request_log.decoders.seam import Piece, Reader
 
 __all__ = ["WrappedDecoder"]
@@ -27,7 +28,7 @@ class WrappedDecoder(JsonDecoder):
         """Whether an object is a record that does not stand alone on its line."""
         return is_record(piece) and (piece.before != "" or piece.time is not None)
 
-    def reader(self) -> Reader:
+    def reader(self, _names: KeyNames) -> Reader:
         """Return what takes records out."""
         return _Reader()
 

@@ -14,7 +14,7 @@ from collectors.request_log.decoders.calls import is_data_call, place
 from collectors.request_log.decoders.capacity import consumed_of
 from collectors.request_log.decoders.fields import flag, listed, mapping, number, text, whole
 from collectors.request_log.decoders.json_logs import JsonDecoder
-from collectors.request_log.decoders.messages import error_code, masked_message
+from collectors.request_log.decoders.messages import cancellation_in, error_code, masked_message
 from collectors.request_log.decoders.moments import instant_of, time_of
 from collectors.request_log.decoders.seam import UnreadableError
 from collectors.request_log.decoders.spans import parsed_json
@@ -22,6 +22,7 @@ from collectors.request_log.decoders.spans import parsed_json
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from collectors.request_log.decoders.schema import KeyNames
     from collectors.request_log.decoders.seam import Piece, Reader
 
 __all__ = ["XRayDecoder"]
@@ -42,7 +43,7 @@ class XRayDecoder(JsonDecoder):
         """Whether an object is a trace or a segment, of whatever service."""
         return _is_trace(piece.value) or _is_segment(piece.value)
 
-    def reader(self) -> Reader:
+    def reader(self, _names: KeyNames) -> Reader:
         """Return a reader of segments."""
         return _Reader()
 
@@ -143,4 +144,5 @@ def _error(segment: dict[str, Any]) -> RequestError | None:
     code = error_code(raised.get("type"))
     if code is None or code == "ClientError":
         code = _THROTTLED if "throttle" in marks else f"HTTP{status}" if status >= _FAILED_STATUS else "Error"
-    return RequestError(code, masked_message(raised.get("message")))
+    message = raised.get("message")
+    return RequestError(code, masked_message(message), cancellation=cancellation_in(code, message))
