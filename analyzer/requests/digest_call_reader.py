@@ -141,7 +141,7 @@ class CallReader:
             return ()
         space = self._router.space(table, None, route.record.keys)
         back = _read(_READ_HANDED_BACK, line.handed_back)
-        if back is None and not line.unprocessed and line.error == b"":
+        if back is None and not line.unprocessed and not line.error:
             back = ()
         return tuple(
             CallPart(
