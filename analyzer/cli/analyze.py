@@ -57,10 +57,10 @@ def analyze(  # noqa: PLR0913, PLR0917 -- one parameter an option
 
     And why, who does it, whether it heals alone, and what to do.
     """
-    from analyzer.cli.foreign import choose  # noqa: PLC0415 -- light start
+    from analyzer.cli.foreign import choose, declare_keys  # noqa: PLC0415 -- light start
     from analyzer.cli.inputs import parse_moment  # noqa: PLC0415 -- light start
     from analyzer.cli.settings import settings_of  # noqa: PLC0415 -- light start
-    from analyzer.setup import salt_of  # noqa: PLC0415 -- light start
+    from analyzer.setup import contract_of, salt_of  # noqa: PLC0415 -- light start
 
     settings = settings_of(config, contract, window, salt_file)
     salt = salt_of(settings)
@@ -69,6 +69,8 @@ def analyze(  # noqa: PLR0913, PLR0917 -- one parameter an option
     is_relative = _is_relative(files, *ends)
     for said in choose(files, shape, mapping):
         print(f"dynascope: {said}", file=sys.stderr)
+    if any(file.decoder is not None for file in files):
+        declare_keys(files, contract_of(settings))
     stretch = _stretch(files, *ends, is_relative=is_relative)
     judged = _judge(files, settings, stretch, jobs)
     for complaint in judged.complaints:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collectors.request_log.decoders.seam import Decoder, Decoding
     from collectors.request_log.unpacking import Readable
 
-__all__ = ["choose", "declared_keys", "foreign_blocks"]
+__all__ = ["choose", "declare_keys", "foreign_blocks"]
 
 _CHUNK = 256 * 1024
 _BLOCK = 256 * 1024
@@ -62,12 +62,14 @@ def choose(logs: Sequence[LogFile], shape: Input, mapping: Path | None) -> tuple
     return (*(_said(title, found) for title, found in told.items()), *unknown)
 
 
-def declared_keys(contract: Contract) -> tuple[DeclaredKeys, ...]:
-    """Return what a contract says of tables' keys: the clients' own logs do not tell which attributes of a put are."""
-    return tuple(
+def declare_keys(logs: Sequence[LogFile], contract: Contract) -> None:
+    """Tell the decoders what a contract says of tables' keys: clients' own logs do not name those of a put."""
+    declared = tuple(
         DeclaredKeys(keys.name, keys.partition_key + keys.sort_key, {n: p + s for n, (p, s) in keys.indexes.items()})
         for keys in contract.table_keys()
     )
+    for log in logs:
+        log.declared = declared
 
 
 def _given(shape: Input, mapping: Path | None) -> Decoder | None:
