@@ -21,9 +21,11 @@ CloudWatch, Application Auto Scaling and CloudTrail for DynamoDB. All else (S3, 
 - `stand`, `advance`, `run`, `now`: the clock. Timestamps, `LookupEvents` and rules' ages go by it, buckets do not.
 - `create_table`: a small table in one line. `describe(table, …)` patches what DescribeTable tells.
 - `plant`, `plant_metric`: history by the minute. `watch`: Contributor Insights. `plant_scaling`, `plant_event`.
-- `fault(kind, service=…, operation=…, times=…)`: "denied", "throttled", "expired", "timeout", "reset", "truncated",
-  "html", "wrong", "garbage", "partial", "duplicate". `forgive()` ends all.
-- `settings(metrics_delay_seconds=600, …)`: late data, rate limits, the size of the top set, the quota of rules.
+- `fault(kind, service=…, operation=…, times=…)`: "denied", "throttled", "expired", "skewed", "timeout", "reset",
+  "truncated", "html", "wrong", "garbage", "partial", "duplicate". `forgive()` ends all.
+- `throttle(table, reason)`: DynamoDB refuses the next calls for that reason; errors, metrics and insights tell it.
+- `limit(service, operation, calls_a_second)`: rates. `settings(metrics_delay_seconds=600, …)`: late data, the size of
+  the top set, the quota of rules.
 - `calls()`: how often each operation was called; `metrics_asked()`: what GetMetricData bills.
 """
 
@@ -215,9 +217,17 @@ class LocalAws:
     def settings(self, **values: float) -> None:
         """Set `metrics_delay_seconds`, `insights_delay_seconds`, `trail_delay_seconds`: late data.
 
-        Also `enabling_seconds`, `rule_quota`, `top_set`, and `trail_calls_a_second` (0 lifts the limit).
+        Also `enabling_seconds`, `rule_quota` and `top_set` (how many keys a minute keeps).
         """
         self._post("settings", values)
+
+    def limit(self, service: str, operation: str, calls_a_second: float | None) -> None:
+        """Throttle who calls an operation more often; None lifts the limit. LookupEvents has one: 2 a second."""
+        self._post("rates", {"service": service, "operation": operation, "calls_a_second": calls_a_second})
+
+    def throttle(self, table: str, reason: str, *, index: str | None = None, times: int = 1, **place: str) -> None:
+        """Let DynamoDB refuse the next calls that touch a table or index, for one of the sixteen reasons."""
+        self._post("throttles", {"table": table, "reason": reason, "index": index, "times": times, **place})
 
     def calls(self) -> Counter[tuple[str, str]]:
         """Return how often each operation was called, by (service as signed for, operation)."""

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from analyzer.knowledge.limits import READ_UNITS_A_PARTITION, WRITE_UNITS_A_PARTITION
+from analyzer.knowledge.throttling import limit_of
 from deploy.demo.emulator.refusal import ThrottleReason
 
 if TYPE_CHECKING:
@@ -43,9 +44,33 @@ class Buckets:
 
     def __init__(self) -> None:
         self._buckets: dict[tuple[object, ...], _Bucket] = {}
+        self._squeezed: dict[ThrottleReason, int] = {}
+
+    def squeeze(self, reason: ThrottleReason, times: int) -> None:
+        """Refuse so many calls for a reason, whatever the buckets hold: also for limits that have no bucket here.
+
+        Raises ValueError where the reason is none of the sixteen.
+        """
+        if limit_of(reason.reason) is None:
+            raise ValueError(f"{reason.reason} is none of the sixteen reasons")
+        self._squeezed[reason] = times
+
+    def _strike(self, charges: Iterable[Charge]) -> tuple[ThrottleReason, ...]:
+        hit = {(charge.table.resource(charge.resource), charge.direction) for charge in charges}
+        found = tuple(each for each in self._squeezed if (each.resource, _direction(each)) in hit)
+        for reason in found:
+            self._squeezed[reason] -= 1
+            if not self._squeezed[reason]:
+                del self._squeezed[reason]
+        return found
 
     def refusals(self, charges: Iterable[Charge], now: float) -> tuple[ThrottleReason, ...]:
         """Return why these charges cannot be taken now; empty where they can. Takes nothing."""
+        if self._squeezed:
+            charges = list(charges)
+            struck = self._strike(charges)
+            if struck:
+                return struck
         demands: dict[tuple[object, ...], tuple[_Bucket, float, ThrottleReason]] = {}
         for charge in charges:
             for bucket, name, reason in self._of(charge, now):
@@ -85,6 +110,10 @@ class Buckets:
         for bucket in self._buckets.values():
             bucket.fill(now)
         self._buckets = {k: b for k, b in self._buckets.items() if b.tokens < b.rate * BURST_SECONDS}
+
+
+def _direction(reason: ThrottleReason) -> str:
+    return "read" if "Read" in reason.reason else "write"
 
 
 def _stated(limits: Limits, direction: str) -> Iterator[tuple[str, float]]:

@@ -16,7 +16,7 @@ from deploy.demo.emulator.insights import ACCESSED, MODES
 from deploy.demo.emulator.minutes import Resource
 from deploy.demo.emulator.overlay import UnknownTable
 from deploy.demo.emulator.plant import Planting, plant
-from deploy.demo.emulator.refusal import Refused
+from deploy.demo.emulator.refusal import Refused, ThrottleReason
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -62,6 +62,13 @@ class _Watched(_Placed):
     """FAILED with this exception."""
 
 
+class _Throttled(_Placed):
+    table: str
+    reason: str
+    index: str | None = None
+    times: int = 1
+
+
 class _Described(_Placed):
     table: str
     patch: dict[str, Any]
@@ -80,6 +87,13 @@ class _Event(_Placed):
     parameters: dict[str, Any] = field(default_factory=dict)
 
 
+class _Rate(Struct, forbid_unknown_fields=True):
+    service: str
+    operation: str
+    calls_a_second: float | None
+    """None lifts the limit."""
+
+
 class _Settings(Struct, forbid_unknown_fields=True):
     metrics_delay_seconds: float | None = None
     insights_delay_seconds: float | None = None
@@ -87,8 +101,6 @@ class _Settings(Struct, forbid_unknown_fields=True):
     enabling_seconds: float | None = None
     rule_quota: int | None = None
     top_set: int | None = None
-    trail_calls_a_second: float | None = None
-    """0 lifts the limit."""
 
 
 class _Control:
@@ -153,6 +165,18 @@ class _Control:
         self._services.faults.clear()
         return {}
 
+    async def rates(self, raw: bytes) -> object:
+        asked = msgspec.json.decode(raw, type=_Rate)
+        self._services.rates.set(asked.service, asked.operation, asked.calls_a_second)
+        return {}
+
+    async def throttles(self, raw: bytes) -> object:
+        asked = msgspec.json.decode(raw, type=_Throttled)
+        self._services.schema(asked.place, asked.table, asked.index)
+        arn = self._services.overlay.find(asked.place, asked.table).resource(asked.index)
+        self._services.overlay.buckets.squeeze(ThrottleReason(asked.reason, arn), asked.times)
+        return {}
+
     async def settings(self, raw: bytes) -> object:
         asked, services = msgspec.json.decode(raw, type=_Settings), self._services
         holders: tuple[tuple[object, str, float | None], ...] = (
@@ -166,8 +190,6 @@ class _Control:
         for holder, name, value in holders:
             if value is not None:
                 setattr(holder, name, value)
-        if asked.trail_calls_a_second is not None:
-            services.trail.calls_a_second = asked.trail_calls_a_second or None
         return {}
 
     async def served(self, _: bytes) -> object:
@@ -210,7 +232,9 @@ def add_routes(app: web.Application, services: Services) -> None:
         ("scaling", control.scaling),
         ("trail", control.trail),
         ("faults", control.faults),
+        ("rates", control.rates),
         ("settings", control.settings),
+        ("throttles", control.throttles),
     ):
         app.router.add_post(f"/_demo/{name}", _route(do))
     app.router.add_delete("/_demo/faults", _route(control.clear_faults))

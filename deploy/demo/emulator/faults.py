@@ -22,6 +22,7 @@ Kind = Literal[
     "denied",
     "throttled",
     "expired",
+    "skewed",
     "timeout",
     "reset",
     "truncated",
@@ -31,7 +32,10 @@ Kind = Literal[
     "partial",
     "duplicate",
 ]
-"""`wrong` is well written and nothing that was asked for, `garbage` is not even well written."""
+"""`wrong` is well written and nothing that was asked for, `garbage` is not even well written.
+
+botocore takes JSON that is neither for an answer in which everything is absent.
+"""
 
 _HTML = b"<!doctype html>\n<html><title>500 Internal Server Error</title><h1>Internal Server Error</h1></html>\n"
 _GARBAGE = (b"<Answer><Name", b'{"Table": {"TableNa')
@@ -113,6 +117,11 @@ def replace(kind: Kind, asked: Asked) -> Reply | None:
     return None if rejected is None else reject(asked, rejected)
 
 
+def code_of(kind: Kind) -> dict[str, str]:
+    """Return what DynamoDB's metrics have to know of a scripted answer: its code."""
+    return {"__type": "ThrottlingException"} if kind == "throttled" else {}
+
+
 def _kind(asked: Asked) -> dict[str, str]:
     return {"Content-Type": asked.headers.get("Content-Type", "") if asked.protocol == "json" else "text/xml"}
 
@@ -131,6 +140,10 @@ def _rejected(kind: Kind, asked: Asked) -> Rejected | None:
     if kind == "expired":
         message = "The security token included in the request is expired"
         return Rejected("ExpiredTokenException" if is_json else "ExpiredToken", message, 400 if is_json else 403)
+    if kind == "skewed":
+        message = "Signature not yet current: check the clock of the machine"
+        code = "RequestTimeTooSkewed" if asked.service == "s3" else "SignatureDoesNotMatch"
+        return Rejected("InvalidSignatureException" if is_json else code, message, 400 if is_json else 403)
     return None
 
 
@@ -141,10 +154,12 @@ def bend(kind: Kind, tree: Any) -> Any:  # noqa: ANN401 - an answer of any servi
     is_half = kind == "partial"
     if is_half and "MetricDataResults" in tree:
         return {**tree, "MetricDataResults": [_halve_series(each) for each in tree["MetricDataResults"]]}
-    for name, value in tree.items():
-        if isinstance(value, list) and value:
-            return {**tree, name: value[: len(value) // 2] if is_half else [*value, *value]}
-    return tree
+    lists = [name for name, value in tree.items() if isinstance(value, list) and value]
+    name = next((name for name in lists if isinstance(tree[name][0], dict)), lists[0] if lists else None)
+    if name is None:
+        return tree
+    value = tree[name]
+    return {**tree, name: value[: len(value) // 2] if is_half else [*value, *value]}
 
 
 def _halve_series(result: dict[str, Any]) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from deploy.demo.emulator.buckets import Buckets
 from deploy.demo.emulator.catalog import Catalog
+from deploy.demo.emulator.charges import charge_write
 from deploy.demo.emulator.journal import Journal, Served
 from deploy.demo.emulator.refusal import Refused, canceled, throttled
 from deploy.demo.emulator.store import Table
@@ -187,7 +188,10 @@ class Overlay:
             listen(call, table)
 
     async def ask_moto(self, call: Call) -> dict[str, Any]:
-        """Let moto answer from whole tables, and take over what it changed; its units are made up, and dropped."""
+        """Let moto answer from whole tables, and take over what it changed; its units are made up, and dropped.
+
+        What it changed is charged; what it read is not.
+        """
         async with self.lock:
             tables = self.tables(call.place)
             for table in tables:
@@ -195,11 +199,15 @@ class Overlay:
             answer = await self.moto.call(call.operation, without(call.body), call.headers)
             if call.operation not in {"Query", "Scan", "GetItem", "BatchGetItem"}:
                 for table in tables:
-                    await self._adopt(table, call)
+                    charges = await self._adopt(table, call)
+                    if charges:
+                        self.take(call, charges)
         answer.pop("ConsumedCapacity", None)
         return answer
 
-    async def _adopt(self, table: Table, call: Call) -> None:
+    async def _adopt(self, table: Table, call: Call) -> list[Charge]:
+        """Take over what moto has of a table; returns what the changes cost."""
+        charges: list[Charge] = []
         body: dict[str, Any] = {"TableName": table.name}
         gone = set(table.base.entries)
         while True:
@@ -207,13 +215,18 @@ class Overlay:
             for item in page["Items"]:
                 key = table.key_of(item)
                 gone.discard(key)
-                table.replace(key, item)
+                before = table.get(key)
+                if before != item:
+                    charges += charge_write(table, before, item)
+                    table.replace(key, item)
                 table.held[key] = True
             if "LastEvaluatedKey" not in page:
                 break
             body["ExclusiveStartKey"] = page["LastEvaluatedKey"]
         for key in gone:
+            charges += charge_write(table, table.get(key), None)
             table.replace(key, None)
+        return charges
 
     def seed(self, place: Place, name: str, items: Iterable[dict[str, Any]]) -> int:
         """Put items into a table at no cost and without a record; raises UnknownTable."""

@@ -13,6 +13,7 @@ _PROVISIONED = (
     "Consider increasing your provisioning level with the UpdateTable API."
 )
 _MAXIMUM = "Throughput exceeds the maximum OnDemandThroughput configured on table or index."
+_ACCOUNT = "Throughput exceeds the current throughput limit for your account."
 _CANCELED = "Transaction cancelled, please refer cancellation reasons for specific reasons"
 
 
@@ -52,6 +53,8 @@ def throttled(reasons: tuple[ThrottleReason, ...]) -> Refused:
     if any("MaxOnDemand" in each.reason for each in reasons):
         name = "com.amazon.coral.availability#ThrottlingException"
         return Refused({"__type": name, "message": _MAXIMUM, "throttlingReasons": told})
+    if any("AccountLimit" in each.reason for each in reasons):
+        return Refused({"__type": _NAMESPACE + "RequestLimitExceeded", "message": _ACCOUNT, "ThrottlingReasons": told})
     message = _KEY_RANGE if any("KeyRange" in each.reason for each in reasons) else _PROVISIONED
     name = _NAMESPACE + "ProvisionedThroughputExceededException"
     return Refused({"__type": name, "message": message, "ThrottlingReasons": told})

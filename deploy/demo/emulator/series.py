@@ -6,6 +6,7 @@ too, as zeros; whatever counts something that went wrong has no point where noth
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from deploy.demo.emulator.clock import MINUTE, minute_of
@@ -66,12 +67,10 @@ class Series:
     ) -> Iterator[tuple[int, Stat]]:
         resource = _resource(name)
         if name.metric in _CONSUMED:
-            since, until = self._span(resource) if resource is not None else (float("inf"), 0.0)
-            for minute in range(start, end, MINUTE):
-                if minute in told:
-                    yield minute, told[minute]
-                elif since <= minute + MINUTE - 1 and minute < until:
-                    yield minute, _one(0.0)
+            since, until = self._span(resource) if resource is not None else (math.inf, -math.inf)
+            there = range(minute_of(max(start, since)), int(min(end, until)), MINUTE) if since < end else range(0)
+            spoken = {minute for minute in told if start <= minute < end}
+            yield from ((minute, told.get(minute, _ZERO)) for minute in sorted(spoken.union(there)))
             return
         for minute in range(-(-start // _GAUGE_SECONDS) * _GAUGE_SECONDS, end, _GAUGE_SECONDS):
             value = self._gauge(name, resource, minute)
@@ -79,7 +78,7 @@ class Series:
                 yield minute, _one(value)
 
     def _span(self, resource: Resource) -> tuple[float, float]:
-        since, until = self._standing.span(resource) or (float("inf"), 0.0)
+        since, until = self._standing.span(resource) or (math.inf, -math.inf)
         return min(since, self._minutes.first.get(resource, since)), until
 
     def _gauge(self, name: SeriesName, resource: Resource | None, minute: int) -> float | None:
@@ -119,3 +118,6 @@ def _one(value: float) -> Stat:
     stat = Stat()
     stat.add(value)
     return stat
+
+
+_ZERO = _one(0.0)

@@ -14,7 +14,7 @@ import msgspec
 from aiohttp import web
 
 from deploy.demo.emulator.control import add_routes
-from deploy.demo.emulator.faults import bend, bend_written, replace
+from deploy.demo.emulator.faults import bend, bend_written, code_of, replace
 from deploy.demo.emulator.meter import Finished
 from deploy.demo.emulator.overlay import Call, Overlay, UnknownTable
 from deploy.demo.emulator.refusal import Refused, invalid
@@ -62,6 +62,8 @@ class _Front:
         fault = services.faults.take(asked)
         if fault is not None:
             return await self._strike(fault, asked, request)
+        if not services.rates.admits(asked):
+            return _written(replace("throttled", asked) or Reply(503, b"", {}))
         return _written(await self._answer(asked, request))
 
     async def _answer(self, asked: Asked, request: web.Request, fault: Fault | None = None) -> Reply:
@@ -78,7 +80,7 @@ class _Front:
         """Answer as a fault has it."""
         told = replace(fault.kind, asked)
         if told is not None:
-            self._count(asked, told.status, {}, 0.0)
+            self._count(asked, told.status, code_of(fault.kind), 0.0)
             return _written(told)
         if fault.kind == "timeout":
             await asyncio.sleep(fault.seconds)

@@ -16,6 +16,7 @@ from deploy.demo.emulator.insights import Insights, unknown_table
 from deploy.demo.emulator.meter import Meter
 from deploy.demo.emulator.minutes import Minutes, Resource
 from deploy.demo.emulator.overlay import Overlay, UnknownTable
+from deploy.demo.emulator.rates import Rates
 from deploy.demo.emulator.reports import Reports
 from deploy.demo.emulator.scaling import MEMBERS, Scaling
 from deploy.demo.emulator.series import Series
@@ -46,6 +47,7 @@ class Services:
         self.clock = Clock()
         self.overlay = Overlay(moto, wall=self.clock.now)
         self.faults = Faults()
+        self.rates = Rates()
         self.scaling = Scaling(moto)
         self.trail = Trail(self.clock)
         self.accounts: dict[str, str] = {}
@@ -70,6 +72,7 @@ class Services:
         self.clock.run()
         self.overlay.clear()
         self.faults.clear()
+        self.rates = Rates()
         self.scaling.clear()
         self.trail = Trail(self.clock)
         self.accounts.clear()

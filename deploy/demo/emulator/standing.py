@@ -5,6 +5,7 @@ Gauges (provisioned capacity, on-demand maxima, account quotas) and the zeros of
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from deploy.demo.emulator.minutes import Resource
@@ -63,7 +64,7 @@ class Standing:
     def span(self, resource: Resource) -> tuple[float, float] | None:
         """Return since when a resource is there and until when; None where it never was."""
         known = self._limits.get(resource)
-        return None if known is None else (known[0][0], self._gone.get(resource, float("inf")))
+        return None if known is None else (known[0][0], self._gone.get(resource, math.inf))
 
     def limit(self, resource: Resource, metric: str, at: float) -> float | None:
         """Return the limit that a gauge published; before anything was known, the first that was."""

@@ -1,13 +1,12 @@
 """CloudTrail's LookupEvents: the management events of what was changed through the emulator, and planted ones.
 
-Source: CloudTrail API Reference, "LookupEvents": 2 calls a second an account and region, 50 events a page, 90 days,
+Source: CloudTrail API Reference, "LookupEvents": 50 events a page, 90 days,
 newest first; read 2026-11-30.
 """
 
 from __future__ import annotations
 
 import re
-import time
 import uuid
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
@@ -37,7 +36,6 @@ _CHANGES = {
         | {"PutScheduledAction", "DeleteScheduledAction"}
     ),
 }
-_CALLS_A_SECOND = 2.0
 _PAGE = 50
 _RETENTION_SECONDS = 90 * 86_400
 _ATTRIBUTES: dict[str, Callable[[Body], tuple[str, ...]]] = {
@@ -55,19 +53,10 @@ _ATTRIBUTES: dict[str, Callable[[Body], tuple[str, ...]]] = {
 class Trail:
     """Keeps and tells events."""
 
-    def __init__(self, clock: Clock, monotonic: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, clock: Clock) -> None:
         self._clock = clock
-        self._monotonic = monotonic
         self._events: dict[Place, list[Body]] = {}
-        self._tokens: dict[Place, tuple[float, float]] = {}
         self.delay_seconds = 0.0
-        self.calls_a_second: float | None = _CALLS_A_SECOND
-        """None lifts the limit."""
-
-    def clear(self) -> None:
-        """Forget all events."""
-        self._events.clear()
-        self._tokens.clear()
 
     def note(self, asked: Asked) -> None:
         """Keep a call that succeeded, if it changed something that CloudTrail logs as management."""
@@ -120,7 +109,6 @@ class Trail:
 
     def serve(self, place: Place, body: Mapping[str, Any]) -> Body:
         """Serve LookupEvents; raises Rejected."""
-        self._admit(place)
         now = self._clock.now()
         start = seconds_of(body.get("StartTime", now - _RETENTION_SECONDS))
         end = seconds_of(body.get("EndTime", now))
@@ -143,17 +131,6 @@ class Trail:
         first = int(body.get("NextToken") or 0)
         told: Body = {"Events": found[first : first + size]}
         return told | ({"NextToken": str(first + size)} if first + size < len(found) else {})
-
-    def _admit(self, place: Place) -> None:
-        if self.calls_a_second is None:
-            return
-        now = self._monotonic()
-        tokens, at = self._tokens.get(place, (self.calls_a_second, now))
-        tokens = min(self.calls_a_second, tokens + (now - at) * self.calls_a_second)
-        if tokens < 1:
-            self._tokens[place] = (tokens, now)
-            raise Rejected("ThrottlingException", "Rate exceeded")
-        self._tokens[place] = (tokens - 1, now)
 
 
 def _resources(table: str) -> list[Body]:

@@ -26,6 +26,11 @@ __all__ = ["Asked", "Rejected", "Reply", "Stamp", "ask", "invalid_value", "rejec
 _SIGNED = re.compile(r"Credential=([^/,]+)/\d+/([^/,]+)/([^/,]+)/")
 _ACCOUNT = "123456789012"
 _NAMESPACE = "http://monitoring.amazonaws.com/doc/2010-08-01/"
+_QUERY_CODES = {
+    "InvalidParameterValueException": "InvalidParameterValue",
+    "MissingRequiredParameterException": "MissingParameter",
+}
+"""CloudWatch's codes in the query protocol, where they are not the names of its exceptions. Source: its API model."""
 _REST = {"/TraceSummaries": "GetTraceSummaries", "/Traces": "BatchGetTraces"}
 
 
@@ -159,15 +164,14 @@ def reply(asked: Asked, tree: object) -> Reply:
 def reject(asked: Asked, rejected: Rejected) -> Reply:
     """Write an error as the request's protocol has it."""
     request = str(uuid.uuid4())
+    query_code = _QUERY_CODES.get(rejected.code, rejected.code)
     if asked.protocol == "json":
+        headers = _json_headers(asked, request)
+        if asked.service == "monitoring":
+            headers["x-amzn-query-error"] = f"{query_code};Sender"
         body = msgspec.json.encode({"__type": rejected.code, "message": rejected.message})
-        query_code = rejected.code.removesuffix("Exception")
-        return Reply(
-            rejected.status,
-            body,
-            {**_json_headers(asked, request), "x-amzn-query-error": f"{query_code};Sender"},
-        )
-    code = html.escape(rejected.code.removesuffix("Exception"))
+        return Reply(rejected.status, body, headers)
+    code = html.escape(query_code)
     error = f"<Error><Type>Sender</Type><Code>{code}</Code><Message>{html.escape(rejected.message)}</Message></Error>"
     if asked.service == "s3":
         error = f"<Error><Code>{code}</Code><Message>{html.escape(rejected.message)}</Message></Error>"
