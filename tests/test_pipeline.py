@@ -17,13 +17,14 @@ from analyzer.model.counts import Count
 from analyzer.model.finding import Severity, Status
 from analyzer.model.observations import Observations
 from analyzer.model.report import PatternKind, VerdictState
-from analyzer.model.sight import Gap, GapReason, Sight, Skipped, SkipReason, SourceName
+from analyzer.model.sight import Gap, GapReason, Horizon, Sight, Skipped, SkipReason, SourceName
 from analyzer.model.target import Target
 from analyzer.model.window import Window
-from analyzer.pipeline import Walk, analyze
+from analyzer.pipeline import Walk, analyze, of_horizon
 from analyzer.requests.digest import Digest
 from tests.support.counting import cell, counts
 from tests.support.evidence import CASES, shape
+from tests.support.told import MINUTE_MS, insight, series
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -135,6 +136,7 @@ class Timid(Struct, frozen=True):
     """A detector that dares nothing."""
 
     name: ClassVar[str] = "timid"
+    horizon: ClassVar[Horizon] = Horizon.WINDOW
     needs: ClassVar[tuple[frozenset[Sight], ...]] = (
         frozenset({Sight.METRICS, Sight.TABLE}),
         frozenset({Sight.REQUESTS}),
@@ -168,3 +170,76 @@ def test_gaps_of_every_source_are_in_the_report() -> None:
     report = once(sources=frozenset({SourceName.REQUEST_LOG}), gaps=(other,), batches=(batch,))
     assert report.gaps == (other, gap)
     assert report.verdict.state is VerdictState.CANNOT_TELL
+
+
+# what was collected beside a log
+
+
+class Noting(Struct, frozen=True):
+    """A detector that notes which windows it was shown."""
+
+    windows: list[Window]
+    looks: Horizon = Horizon.WINDOW
+
+    name: ClassVar[str] = "noting"
+    needs: ClassVar[tuple[frozenset[Sight], ...]] = (frozenset(),)
+    sharpens: ClassVar[frozenset[Sight]] = frozenset()
+
+    @property
+    def horizon(self) -> Horizon:
+        return self.looks
+
+    def detect(self, traffic: Traffic) -> Iterable[Finding | Skipped]:
+        self.windows.append(traffic.window)
+        return ()
+
+
+def replayed(*detectors: Detector, **collected: object) -> Report:
+    stretch = Window(0, 3 * MINUTE_MS)
+    batch = Batch(window=stretch, **collected)  # type: ignore[arg-type]
+    beside = Observations(
+        window=stretch,
+        batches=(batch,),
+        account=CASES.account,
+        region=CASES.region,
+        sources=frozenset({SourceName.CLOUDWATCH_METRICS}),
+    )
+    walk = Walk(EMPTY_CONTRACT, detectors, window_ms=2 * MINUTE_MS, beside=beside)
+    return walk.finish(Digest(EMPTY_CONTRACT.lexicon()), window=stretch)
+
+
+def test_without_a_request_windows_end_where_metrics_say_something() -> None:
+    near, far = Noting([]), Noting([], Horizon.SPAN)
+    replayed(near, far, metrics=(series("ConsumedReadCapacityUnits", (1, 1, 1)),))  # type: ignore[arg-type]
+    assert [window.end for window in near.windows] == [MINUTE_MS, 2 * MINUTE_MS, 3 * MINUTE_MS]
+    assert near.windows[-1] == Window(MINUTE_MS, 3 * MINUTE_MS)
+    assert far.windows == [Window(0, 3 * MINUTE_MS)]
+
+
+def test_detectors_are_told_apart_by_how_far_they_look() -> None:
+    assert {detector.name for detector in of_horizon(ALL, Horizon.WINDOW)} >= {"hot-key", "throttling"}
+    assert of_horizon((Timid(),), Horizon.SPAN) == ()
+
+
+def test_a_hot_key_is_found_from_insights_alone_with_its_shape() -> None:
+    report = replayed(*ALL, insights=(insight("PKC", (20_000, 175_000, 176_000), "CASE#0042"),))
+    (hot,) = [finding for finding in report.findings if finding.detector == "hot-key"]
+    assert (hot.severity, hot.key, hot.sources) == (
+        Severity.HIGH,
+        {"partition key": "CASE#0042"},
+        ("contributor-insights",),
+    )
+    assert (hot.status, hot.last_seen) == (Status.OPEN, 3 * MINUTE_MS)
+
+
+def test_quiet_metrics_of_all_kinds_are_clean_at_table_level() -> None:
+    kinds = ("ConsumedReadCapacityUnits", "ReadThrottleEvents", "SuccessfulRequestLatency", "SystemErrors")
+    report = replayed(*ALL, metrics=tuple(series(name, (1,) if name.startswith("C") else ()) for name in kinds))
+    assert report.verdict.state is VerdictState.CLEAN
+    assert report.verdict.text.startswith("clean at table level: 1 table, nothing high or critical")
+
+
+def test_metrics_that_lack_a_kind_cannot_tell() -> None:
+    report = replayed(*ALL, metrics=(series("ConsumedReadCapacityUnits", (1,)),))
+    assert report.verdict.state is VerdictState.CANNOT_TELL
+    assert report.verdict.text == "cannot tell: no metric tells of throttles of cases"

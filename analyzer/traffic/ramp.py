@@ -13,7 +13,6 @@ from msgspec import Struct
 from analyzer.model.counts import KeyLevel
 from analyzer.model.finding import Direction
 from analyzer.model.sight import Sight
-from analyzer.model.window import Window
 from analyzer.traffic.series import points, series_of
 
 if TYPE_CHECKING:
@@ -72,8 +71,10 @@ def _ratio(traffic: Traffic, direction: Direction) -> float | None:
     warm = _warm(traffic, direction)
     if warm:
         return peak / warm
-    earlier = points(series, Window(0, traffic.window.start))
-    before = max((point.a_second for point in earlier if point.end <= traffic.window.start), default=0.0)
+    length_ms = series.period_seconds * 1000
+    pairs = zip(series.timestamps, series.values, strict=True)
+    earlier = (value for start, value in pairs if start + length_ms <= traffic.window.start)
+    before = max(earlier, default=0.0) / series.period_seconds
     return peak / (_DOUBLE * before) if before else None
 
 

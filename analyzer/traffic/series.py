@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from analyzer.model.instant import Instant
     from analyzer.model.window import Window
 
-__all__ = ["PLACE", "Point", "is_of_place", "mean_a_second", "points", "series_in", "series_of", "total"]
+__all__ = ["PLACE", "Point", "mean_a_second", "points", "series_in", "series_of", "total"]
 
 PLACE = frozenset({"TableName", "GlobalSecondaryIndexName"})
 """Dimensions that name a target; what a series bears beside them tells operations, sources and regions apart."""
@@ -82,9 +82,3 @@ def mean_a_second(series: MetricSeries | None, window: Window) -> float | None:
     found = points(series, window)
     seconds = sum(point.seconds for point in found)
     return sum(point.value for point in found) / seconds if seconds else None
-
-
-def is_of_place(series: MetricSeries, table: str, index: str | None) -> bool:
-    """Whether a series is of a table itself (index None) or of one of its indexes."""
-    named = series.dimensions
-    return named.get("TableName") == table and named.get("GlobalSecondaryIndexName") == index

@@ -66,16 +66,31 @@ def sights_of(evidence: Evidence, observations: Observations) -> frozenset[Sight
 def _logged(rows: list[PatternTraffic], *, has_keys: bool) -> set[Sight]:
     """Return what the request log shows."""
     seen = {Sight.REQUESTS}
-    counted = [row for row in rows if row.shape.operation in {"Query", "Scan"}]
+    queries = [row for row in rows if row.shape.operation == "Query" and row.shape.parsed]
     if has_keys or not rows:
         seen.add(Sight.REQUEST_KEYS)
-    if any(row.shape.parsed for row in rows) or not rows:
+    if (any(row.shape.parsed for row in rows) and _tells_expressions(queries)) or not rows:
         seen.add(Sight.REQUEST_FILTERS)
-    if any(row.counts_known for row in counted) or not counted:
+    if all(_tells_counts(rows, operation) for operation in ("Query", "Scan")):
         seen.add(Sight.REQUEST_COUNTS)
     if any(row.units_known or row.secondary for row in rows) or not rows:
         seen.add(Sight.REQUEST_UNITS)
     return seen
+
+
+def _tells_expressions(queries: list[PatternTraffic]) -> bool:
+    """Whether any query shows its key condition, which it must have had: a source without it has no filters either."""
+    return not queries or any(row.shape.key or row.shape.filter for row in queries)
+
+
+def _tells_counts(rows: list[PatternTraffic], operation: str) -> bool:
+    """Whether any answered call of an operation has counts: some sources count Scans alone."""
+    answered = [
+        row
+        for row in rows
+        if row.shape.operation == operation and not row.secondary and row.failed.value < row.requests.value
+    ]
+    return not answered or any(row.counts_known for row in answered)
 
 
 def _followed(calls: CallBook | None, target: Target, *, has_rows: bool) -> set[Sight]:

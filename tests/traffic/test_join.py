@@ -3,6 +3,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import msgspec
+import pytest
 
 from analyzer.contract.model import (
     Contract,
@@ -27,13 +28,14 @@ from analyzer.model.counts import (
 from analyzer.model.finding import Change, Direction
 from analyzer.model.history import EMPTY, History
 from analyzer.model.observations import Observations
-from analyzer.model.sight import Sight, SourceName
+from analyzer.model.report import Coverage
+from analyzer.model.sight import GapReason, Sight, SourceName
 from analyzer.model.table import TableSnapshot
 from analyzer.model.target import Target
 from analyzer.model.traffic import Capacity, Declared, Hurt, Latency, Traffic
 from analyzer.model.window import Window
 from analyzer.traffic.join import join
-from analyzer.traffic.lines import MOST_LINES, coverage_lines, key_lines, pattern_lines
+from analyzer.traffic.lines import MOST_LINES, coverage_gaps, coverage_lines, key_lines, pattern_lines
 from analyzer.traffic.measure import add, busiest_caller, direction_units, evidence_of, victims_of
 from analyzer.traffic.sights import sight_states
 from collectors.table_catalog.parse import parse_table
@@ -50,6 +52,7 @@ from tests.support.evidence import (
     shape,
     traffic,
 )
+from tests.support.told import insight, scaling, series
 
 if TYPE_CHECKING:
     from analyzer.model.counts import Counts
@@ -401,3 +404,82 @@ def test_targets_are_sorted_with_the_base_table_first() -> None:
     assert [str(one) for one in sorted((GSI2, CASES), key=Target.order)] == ["cases", "cases/GSI2"]
     assert (GSI2.base, CASES.base) == (CASES, CASES)
     assert msgspec.structs.replace(CASES, index="GSI2") == GSI2
+
+
+# what CloudWatch and the control plane told
+
+
+def billed(units: float, minutes: int = 1, **fields: Any) -> dict[str, Traffic]:
+    evidence = counts((cell(), {Count.REQUESTS: 10, Count.READ_HALF_UNITS: 200, Count.UNITS_KNOWN: 10}))
+    metrics = (series("ConsumedReadCapacityUnits", (units / minutes,) * minutes, **fields),)
+    return seen(evidence, Batch(window=Window(0, 60_000), metrics=metrics, account=CASES.account, region=CASES.region))
+
+
+@pytest.mark.parametrize(("units", "ratio", "is_told"), [(100, 1.0, False), (200, 0.5, True), (50, 2.0, True)])
+def test_coverage_is_explained_by_billed_units_and_a_gap_where_it_misleads(
+    units: float,
+    ratio: float,
+    is_told: bool,  # noqa: FBT001 -- a case
+) -> None:
+    (line,) = coverage_lines(billed(units).values())
+    assert (line.explained_units, line.billed_units, line.ratio) == (100, units, ratio)
+    gaps = list(coverage_gaps((line,), Window(0, 60_000)))
+    assert [gap.reason for gap in gaps] == [GapReason.LOW_COVERAGE] * is_told
+
+
+def test_an_index_is_named_by_its_table_in_a_coverage_gap() -> None:
+    line = Coverage("cases", "GSI2", Direction.READ, 10, 100, 0.1)
+    (gap,) = coverage_gaps((line,), Window(0, 60_000))
+    assert "cases/GSI2 (10%)" in gap.detail
+
+
+def test_without_periods_that_fill_the_window_nothing_is_known_to_be_billed() -> None:
+    (line,) = coverage_lines(billed(100, start=30_000).values())
+    assert (line.billed_units, line.ratio) == (None, None)
+
+
+def test_a_table_knows_its_indexes_and_an_index_its_table() -> None:
+    found = seen(counts((cell(), {Count.REQUESTS: 1}), (cell(target=GSI2), {Count.REQUESTS: 2})))
+    assert [str(one.target) for one in found["cases"].indexes] == ["cases/GSI2"]
+    base = found["cases/GSI2"].base
+    assert base is not None
+    assert (str(base.target), base.indexes) == ("cases", ())
+
+
+def test_trouble_of_many_tables_is_told_to_each() -> None:
+    other = Target(CASES.account, CASES.region, "orders")
+    evidence = counts(
+        (cell(), {Count.REQUESTS: 1, Count.SERVER_ERRORS: 1}),
+        (cell(target=other), {Count.REQUESTS: 1, Count.TRANSPORT_FAILURES: 1}),
+    )
+    told = (series("SystemErrors", (3,), target=other), series("ReadThrottleEvents", (3,), target=other))
+    around = seen(evidence, Batch(window=Window(0, 60_000), metrics=told, account=CASES.account, region=CASES.region))[
+        "cases"
+    ].around
+    assert (around.asked, around.with_server_errors, around.with_transport_failures) == (2, 2, 1)
+    assert around.with_throttles == 1
+
+
+def test_metrics_insights_and_scaling_are_sights() -> None:
+    batch = Batch(
+        window=Window(0, 60_000),
+        metrics=(series("ConsumedReadCapacityUnits", (1,)),),
+        insights=(insight("PKC", (5,), "A"), insight("SKT", (5,), "A", "B")),
+        scaling=(scaling(10),),
+        account=CASES.account,
+        region=CASES.region,
+    )
+    found = seen(None, batch, sources=frozenset({SourceName.CHANGES}))["cases"]
+    assert found.sights >= {
+        Sight.METRICS,
+        Sight.INSIGHTS_ACCESSED,
+        Sight.INSIGHTS_THROTTLED,
+        Sight.SCALING,
+        Sight.CHANGES,
+    }
+    assert found.insights[0].key_template == {"PK": "<value>"}
+
+
+def test_a_fortnight_of_consumption_is_a_span_wherever_it_comes_from() -> None:
+    days = series("ConsumedReadCapacityUnits", (1,) * 14, period_seconds=86_400)
+    assert Sight.SPAN_14D in seen(None, Batch(window=Window(0, 1), metrics=(days,)))["cases"].sights
