@@ -315,8 +315,11 @@ class Contract(Struct, frozen=True):
     def caller_of(self, service: str | None, role: str | None = None, user_agent: str | None = None) -> str | None:
         """Return the declared name of a caller, by the service, role or user agent that a source saw.
 
-        A service that no declaration names is its own name; without one, an unnamed role or agent is None.
+        A service that no declaration names is its own name; without one, an unnamed role or agent is None. Where a
+        source knows no service but a role, as CloudTrail does, the role's ARN stands for it.
         """
+        if service is not None and role is None and service.startswith("arn:"):
+            role = service
         for names in self.callers:
             seen = ((service, (names.name, *names.services)), (role, names.roles), (user_agent, names.user_agents))
             if any(value is not None and globs and _fits(value, globs) for value, globs in seen):

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 __all__ = ["attribute"]
 
 _MOST_NAMED = 3
+_STATEMENTS = frozenset({"ExecuteStatement", "BatchExecuteStatement", "ExecuteTransaction"})
+_UNNAMED = "its table is not known, and no contract declares such a call"
 
 
 class _Candidate(Struct, frozen=True):
@@ -38,16 +40,47 @@ def attribute(shape: Shape, target: Target, caller: str | None, contract: Contra
     if shape.tagged is not None:
         return _by_tag(shape, shape.tagged, table, contract)
     if table is None:
-        return Attribution(AttributionKind.UNDECLARED, because="no contract declares this table")
+        return _without_table(shape, target, contract)
     if not shape.parsed:
         return Attribution(AttributionKind.UNPARSED, because="its expressions could not be parsed")
     asked = asked_of(shape, table)
     matches = [_Candidate(pattern, match_pattern(asked, pattern)) for pattern in table.patterns]
     possible = _without_wider(asked, table, [each for each in matches if each.match.fit is not Fit.NO])
     if not possible:
+        hidden = tuple(p.id for p in table.patterns if "Query" in p.operations) if _hides_index(shape) else ()
+        if hidden:
+            return _perhaps(hidden, "neither its key nor its index is known")
         because = _nearest_miss(shape, table, asked.operations, matches)
         return Attribution(AttributionKind.UNDECLARED, because=because)
     return _choose(shape, contract.caller_of(caller), possible)
+
+
+def _hides_index(shape: Shape) -> bool:
+    """Whether a source told nothing of a query but its table: then that it names no index says nothing either."""
+    return shape.operation == "Query" and not shape.key and shape.index is None
+
+
+def _without_table(shape: Shape, target: Target, contract: Contract) -> Attribution:
+    """Attribute a request to a table that is not declared, or that its source does not name."""
+    names = tuple(
+        pattern.id
+        for table in contract.tables
+        for pattern in table.patterns
+        if shape.operation in pattern.operations or shape.operation in _STATEMENTS
+    )
+    if target.table or not names:
+        return _undeclared("no contract declares this table" if target.table else _UNNAMED)
+    return _perhaps(names, "its table is not known")
+
+
+def _perhaps(names: tuple[str, ...], what: str) -> Attribution:
+    return Attribution(
+        AttributionKind.AMBIGUOUS, candidates=names, because=f"{what}, so it may be {_listed(names, 'or')}"
+    )
+
+
+def _undeclared(because: str) -> Attribution:
+    return Attribution(AttributionKind.UNDECLARED, because=because)
 
 
 def _by_tag(shape: Shape, tag: str, table: TableDeclaration | None, contract: Contract) -> Attribution:

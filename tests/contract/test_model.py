@@ -62,6 +62,8 @@ def test_an_empty_contract_declares_nothing() -> None:
         (None, None, "aws-sdk exec-env/x", "web"),
         ("other", "arn:aws:iam::1:role/x", "curl", "other"),
         (None, None, None, None),
+        ("arn:aws:iam::1:role/dash-1", None, None, "web"),
+        ("arn:aws:iam::1:role/x", None, None, "arn:aws:iam::1:role/x"),
     ],
 )
 def test_a_caller_is_known_by_service_role_or_agent(

@@ -320,3 +320,29 @@ def test_the_unnamed_table_stands_for_any(ask: Ask) -> None:
     contract = contract_from([{"id": "get", "pk": "PK=CASE#<id>", "query_type": "get"}])
     found = ask(contract, "GetItem", OTHER_PK)
     assert found.because == "get of the contract's unnamed table declares GetItem of another key"
+
+
+def test_a_query_of_which_nothing_but_the_table_is_known_may_be_any_declared_one(ask: Ask) -> None:
+    found = ask([ACTIVE, CASE], "Query")
+    assert (found.kind, found.candidates) == (AttributionKind.AMBIGUOUS, ("list-active",))
+    assert found.because == "neither its key nor its index is known, so it may be list-active"
+
+
+def test_where_no_pattern_is_a_query_such_a_one_is_undeclared(ask: Ask) -> None:
+    assert ask(CASE, "Query").because == "no pattern of cases declares Query"
+
+
+def test_a_call_whose_table_is_not_known_may_be_of_any_pattern_of_its_operation(ask: Ask) -> None:
+    found = ask([CASE, AUDIT], "GetItem", table="")
+    assert (found.kind, found.candidates) == (AttributionKind.AMBIGUOUS, ("get-case",))
+    assert found.because == "its table is not known, so it may be get-case"
+
+
+def test_a_statement_whose_table_is_not_known_may_be_anything(ask: Ask) -> None:
+    assert ask([CASE, AUDIT], "BatchExecuteStatement", table="").candidates == ("get-case", "list-audit")
+
+
+def test_a_call_of_an_operation_that_nothing_declares_is_undeclared_whatever_its_table(ask: Ask) -> None:
+    found = ask(CASE, "TransactWriteItems", table="")
+    assert found.kind is AttributionKind.UNDECLARED
+    assert found.because == "its table is not known, and no contract declares such a call"
