@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["app", "execute", "main"]
 
-COMMANDS = ("analyze", "check", "config", "explain", "infer", "replay", "run", "version")
+COMMANDS = ("analyze", "check", "config", "explain", "infer", "insights", "key", "mark", "replay", "run", "version")
 _BUG = 70
 
 

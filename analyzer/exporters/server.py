@@ -1,8 +1,9 @@
-"""What the daemon serves over HTTP: metrics, health, documentation, the last report. It reads, and changes nothing."""
+"""What the daemon serves over HTTP: metrics, health, documentation, the last report; and it takes marks of changes."""
 
 from __future__ import annotations
 
 import json
+import time
 from typing import TYPE_CHECKING, Any
 
 from aiohttp import web
@@ -10,7 +11,9 @@ from aiohttp import web
 from analyzer.errors import UsageError
 from analyzer.exporters.address import is_loopback
 from analyzer.exporters.docs import detector_page, docs_index, landing_page, metrics_page
+from analyzer.exporters.marks import Marks, read_mark
 from analyzer.exporters.prometheus import NOTHING_YET, OPENMETRICS_TYPE, TEXT_TYPE, Exposition
+from analyzer.model.instant import format_instant
 from analyzer.render.json import report_object
 from analyzer.render.show import show
 
@@ -18,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
     from pathlib import Path
 
+    from analyzer.model.instant import Instant
     from analyzer.model.report import Report
     from analyzer.render.show import Policy
     from analyzer.requests.tokens import Salt
@@ -32,6 +36,8 @@ _HEADERS = {
     "X-Content-Type-Options": "nosniff",
 }
 _CLOSE_SECONDS = 1.0
+_MARK_BYTES = 4096
+"""A mark is a line or two."""
 
 
 class Server:
@@ -40,9 +46,18 @@ class Server:
     Requests never compute anything about the traffic: what they get was made in the analysis before.
     """
 
-    def __init__(self, pages: Mapping[str, Path], policy: Policy = "template", salt: Salt | None = None) -> None:
+    def __init__(
+        self,
+        pages: Mapping[str, Path],
+        policy: Policy = "template",
+        salt: Salt | None = None,
+        marks: Marks | None = None,
+        clock: Callable[[], Instant] = lambda: time.time_ns() // 1_000_000,
+    ) -> None:
         self.policy: Policy = policy
         self.salt = salt
+        self.marks = Marks() if marks is None else marks
+        self._clock = clock
         self._pages = pages
         self._exposition: Exposition = NOTHING_YET
         self._report: Report | None = None
@@ -73,6 +88,7 @@ class Server:
                 web.get("/docs/detectors/{name}", self._detector),
                 web.get("/api/v1/report", self._api_report),
                 web.get("/api/v1/findings", self._api_findings),
+                web.post("/api/v1/changes", self._api_changes),
             ]
         )
         self._runner = web.AppRunner(app, access_log=None, handle_signals=False, shutdown_timeout=_CLOSE_SECONDS)
@@ -143,6 +159,24 @@ class Server:
         document = self._judged()
         return _json({name: document[name] for name in ("v", "window", "as_of", "verdict", "findings")})
 
+    async def _api_changes(self, request: web.Request) -> web.Response:
+        """Take a mark, from this machine alone; a page in a browser cannot send one, since it may not name JSON."""
+        if not is_loopback(request.remote or "") or "Origin" in request.headers:
+            raise web.HTTPForbidden
+        if request.content_type != "application/json":
+            raise web.HTTPUnsupportedMediaType
+        body = b""
+        async for chunk in request.content.iter_chunked(_MARK_BYTES):
+            body += chunk
+            if len(body) > _MARK_BYTES:
+                raise web.HTTPRequestEntityTooLarge(_MARK_BYTES, len(body))
+        try:
+            mark = read_mark(body, self._clock())
+        except ValueError as error:
+            return web.Response(status=400, text=f"{error}\n")
+        self.marks.add(mark)
+        return _json({"v": 1, "time": format_instant(mark.time), "what": mark.what, "detail": mark.detail}, 201)
+
     def _judged(self) -> dict[str, Any]:
         document = self._shown()
         if document is None:
@@ -165,5 +199,5 @@ def _html(page: str) -> web.Response:
     return web.Response(text=page, content_type="text/html")
 
 
-def _json(document: dict[str, Any]) -> web.Response:
-    return web.Response(text=json.dumps(document) + "\n", content_type="application/json")
+def _json(document: dict[str, Any], status: int = 200) -> web.Response:
+    return web.Response(status=status, text=json.dumps(document) + "\n", content_type="application/json")

@@ -142,3 +142,41 @@ async def test_an_address_in_use_is_told(client: Client) -> None:
 )
 def test_loopback_is_known(host: str, *, expected: bool) -> None:
     assert is_loopback(host) is expected
+
+
+async def post(client: Client, body: bytes, **headers: str) -> tuple[int, str]:
+    told = {"Content-Type": "application/json", **headers}
+    async with client.session.post(f"{client.url}/api/v1/changes", data=body, headers=told) as answer:
+        return answer.status, await answer.text()
+
+
+async def test_a_mark_is_taken_and_told_again(client: Client) -> None:
+    status, body = await post(client, b'{"detail": "deploy 1.4.2"}')
+    (mark,) = client.server.marks.known()
+    assert (status, json.loads(body)["detail"]) == (201, "deploy 1.4.2")
+    assert (mark.what, mark.detail, mark.source) == ("deploy", "deploy 1.4.2", "mark")
+
+
+@pytest.mark.parametrize(
+    ("body", "headers", "status"),
+    [
+        (b"{}", {}, 400),
+        (b"no", {}, 400),
+        (b'{"detail": "x"}', {"Content-Type": "text/plain"}, 415),
+        (b'{"detail": "x"}', {"Origin": "https://example.org"}, 403),
+        (b'{"detail": "x"}', {"Host": "example.org"}, 403),
+        (b" " * 5000, {}, 413),
+    ],
+)
+async def test_what_is_no_mark_of_this_machine_is_refused(
+    client: Client, body: bytes, headers: dict[str, str], status: int
+) -> None:
+    assert (await post(client, body, **headers))[0] == status
+    assert client.server.marks.known() == ()
+
+
+async def test_marks_come_from_this_machine_alone_even_where_others_may_read(client: Client) -> None:
+    client.server._is_guarded = False
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("aiohttp.web.BaseRequest.remote", "192.0.2.7")
+        assert (await post(client, b'{"detail": "x"}'))[0] == 403
