@@ -218,7 +218,7 @@ def _patterns(patterns: Sequence[PatternLine], ink: _Ink) -> Iterator[str]:
             compact(line.waste_units),
             milliseconds(line.p99_ms),
             compact(round(line.errors)),
-            _short(place(line.table, line.index) if line.table else "", _PLACE),
+            _short(place(line.table, line.index) if line.table is not None else "", _PLACE),
             pattern_name(line),
         )
         for line in ranked[:_PATTERNS]

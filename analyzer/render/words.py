@@ -117,9 +117,11 @@ def stretch(window: Window) -> str:
 
 
 def place(table: str | None, index: str | None) -> str:
-    """Write `table` or `table/index`; `everywhere` without a table."""
+    """Write `table` or `table/index`; `everywhere` without a table, and where the log names none, that."""
     if table is None:
         return "everywhere"
+    if not table:
+        return "an unnamed table"
     return plain(table if index is None else f"{table}/{index}")
 
 

@@ -64,6 +64,7 @@ def test_latencies_carry_their_unit(number: float | None, words: str) -> None:
 
 def test_a_place_without_a_table_is_everywhere() -> None:
     assert (place(None, None), place("t", None), place("t", "i")) == ("everywhere", "t", "t/i")
+    assert place("", None) == "an unnamed table"
 
 
 def test_a_window_over_midnight_names_both_days() -> None:
