@@ -37,21 +37,21 @@ class Notable(StrEnum):
     TTL = "ttl"  # an item with a time to live was written
 
 
-class CallTry(Struct, frozen=True):
+class CallTry(Struct, frozen=True, gc=False):
     """One failed try; `at_ms` counts from the call's time."""
 
     at_ms: float | None
     code: str | None
 
 
-class ReturnedItem(Struct, frozen=True):
+class ReturnedItem(Struct, frozen=True, gc=False):
     """One item that a read returned: its key in the base table, as collected, and its version where it has one."""
 
     key: KeyName
     version: str | None
 
 
-class TtlValue(Struct, frozen=True, kw_only=True):
+class TtlValue(Struct, frozen=True, kw_only=True, gc=False):
     """What was seen of the time-to-live attribute: of an item written its value, of items returned how many expired.
 
     `type` is DynamoDB's (`N`, `S` …), `number` the value where it is a number or a text that reads as one.
@@ -63,7 +63,7 @@ class TtlValue(Struct, frozen=True, kw_only=True):
     expired_returned: int | None = None
 
 
-class CallPart(Struct, frozen=True, kw_only=True):
+class CallPart(Struct, frozen=True, kw_only=True, gc=False):
     """One member of a batch or transaction, at `position` in the request.
 
     `canceled` is its code in a canceled transaction (None: not its fault, or not known), `is_handed_back` tells
@@ -80,7 +80,7 @@ class CallPart(Struct, frozen=True, kw_only=True):
     is_handed_back: bool | None = None
 
 
-class Call(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class Call(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
     """One call at one table or index; a call over several tables is one at each, with its `parts` there alone.
 
     Of `trace_whole`, `key_whole` and `shape_whole` each says that the log and the book hold *all* calls of that trace;

@@ -50,22 +50,25 @@ class CallFinder:
         wanted = is_named.copy()
         if notable:
             wanted |= np.isin(rows.source[:count], list(notable))
-        failed = dict(failures) if wanted.any() else {}
-        for row in np.flatnonzero(wanted).tolist():
-            at = int(rows.source[row])
+        where = np.flatnonzero(wanted)
+        if not len(where):
+            return
+        failed = dict(failures)
+        columns = (where, rows.source[where], rows.cells[where], is_named[where])
+        listed = zip(*(column.tolist() for column in columns), hashes.ranks(where), strict=True)
+        for row, at, cell, has_name, ranks in listed:
             line, kind = told.lines[at], notable.get(at)
             by_kind = NO_RANK
             if kind is not None:
                 rank = rank_of(mixed(hashes.first(row) ^ crc32(line.time.encode())))
                 by_kind = rank if rank >= table.floor_of(kind) else NO_RANK
-            if not is_named[row] and by_kind < 0:
+            if not has_name and by_kind < 0:
                 continue
-            cell = int(rows.cells[row])
             source = Source(line, at, row, rows, failed.get(at))
             call = self._reader.read(source, self._router.route(int(routes[at])), self._cells.cells[cell])
             if by_kind >= 0:
                 call = msgspec.structs.replace(call, notable=kind)
-            table.add(Kept(call, cell, *hashes.ranks(row), by_kind))
+            table.add(Kept.of(call, cell, ranks, by_kind))
 
 
 def _notable(told: Told, rows: Rows, failures: list[tuple[int, Failure]], count: int) -> dict[int, Notable]:

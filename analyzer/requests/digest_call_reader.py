@@ -41,6 +41,10 @@ _MOST = 100
 """Of members, tries, index keys and items returned so many are told at most: DynamoDB's own bound of a transaction."""
 
 
+_DIGITS = 3
+"""Of milliseconds."""
+
+
 class Source(NamedTuple):
     """Where a call stands: its line, the number of the line and of the row, the rows, and what failed."""
 
@@ -67,7 +71,7 @@ class CallReader:
         cancellation = tuple(None if c is None else code_word(c) for c in (told.cancellation if told else None) or ())
         placed = PartReader.placed(line, route) if route.is_parted else []
         table = cell.target.table
-        strata = {stratum.by for stratum in _read(_READ_STRATA, line.strata) or ()}
+        strata = {stratum.by for stratum in _read(_READ_STRATA, line.strata) or ()} if line.strata else frozenset()
         is_whole = line.sample_rate >= 1
         trace = None if not line.trace_id else self._opaque(line.trace_id.encode("utf-8", "replace"))
         key = None if route.is_parted else self._key_of(source, table)
@@ -93,16 +97,16 @@ class CallReader:
             returned_bytes=_known(line.returned_bytes),
             latency_ms=None if line.latency_ms < 0 else line.latency_ms,
             attempts=_known(line.attempts),
-            tries=_tries(line),
+            tries=_tries(line) if line.tries else (),
             error=None if error is None else error.code,
             message="" if error is None else error.message,
             cancellation=cancellation[:_MOST],
             members=len(placed),
             parts=self._parts(line, route, placed, table, cancellation),
-            index_keys=self._index_keys(line, route, table),
-            returned=self._returned(line, table),
+            index_keys=self._index_keys(line, route, table) if line.index_keys else (),
+            returned=self._returned(line, table) if line.returned else None,
             token_sent=line.token_sent,
-            ttl=_ttl(line),
+            ttl=_ttl(line) if line.ttl_seen else None,
             read_units=_units(rows.read[row]),
             write_units=_units(rows.write[row]),
         )
@@ -223,6 +227,9 @@ def _units(halves: int) -> float | None:
 
 def _instant(time: str, second: int) -> int:
     """Return the milliseconds of a time of which the second is known."""
+    fraction = time[20:-1]
+    if len(fraction) == _DIGITS and time[19] == "." and fraction.isdecimal():
+        return second * 1000 + int(fraction)
     try:
         return parse_instant(time.upper())
     except ValueError:

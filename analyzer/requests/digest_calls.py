@@ -14,7 +14,7 @@ import msgspec
 from msgspec import Raw
 
 from analyzer.model.calls import Call, CallBook, Notable
-from analyzer.requests.digest_kept import NO_RANK, CallState, Floor, Kept, in_order, restored
+from analyzer.requests.digest_kept import NAMES, NO_RANK, CallState, Floor, Kept, in_order, restored
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["CallTable"]
 
 _SPARE = 4
-"""A quarter more claims than the bound may wait before room is made."""
+"""A quarter more calls than the bound may wait before room is made; a heavy one takes the room of ten."""
 
 _OF_A_NAME = 10
 """One name may take a tenth of the bound: beyond it the newest of its calls are kept."""
@@ -51,7 +51,8 @@ class CallTable:
         self._seen = 0
         self._gone = 0
         self._since: Instant | None = None
-        self._waiting = 0
+        self._is_tidy = True
+        self._room = most + most // _SPARE
         self._book: CallBook | None = None
 
     @property
@@ -72,8 +73,9 @@ class CallTable:
         """Keep a call."""
         self._kept.append(kept)
         self._book = None
-        self._waiting += 1
-        if self._waiting > self._most // _SPARE:
+        self._is_tidy = False
+        self._room -= _OF_HEAVY if kept.is_heavy else 1
+        if self._room < 0:
             self._tidy()
 
     def _bound(self, *, is_heavy: bool) -> int:
@@ -82,40 +84,47 @@ class CallTable:
     def _most_of_kind(self) -> int:
         return max(1, self._most // _OF_A_KIND)
 
-    def _claims(self, *, is_heavy: bool) -> Counter[int]:
-        """Count the claims on light or heavy calls by rank."""
-        kept = (kept for kept in self._kept if kept.is_heavy == is_heavy)
-        return Counter(rank for one in kept for rank in one.ranks() if rank >= 0)
-
-    def _of_kind(self, kind: Notable) -> Counter[int]:
-        """Count the notable calls of a kind by rank."""
-        return Counter(kept.by_kind for kept in self._kept if kept.by_kind >= 0 and kept.call.notable is kind)
-
     def _tidy(self) -> None:
         """Give up claims beyond the newest of a name, raise the floors until all fits, let go what nothing keeps."""
-        if not self._waiting:
+        if self._is_tidy:
             return
-        self._waiting = 0
+        self._is_tidy = True
         self._keep_newest()
-        for is_heavy in (False, True):
-            self._names.raise_to_fit(self._claims(is_heavy=is_heavy), self._bound(is_heavy=is_heavy))
+        claims, kinds = self._counted()
+        for is_heavy, ranks in claims.items():
+            self._names.raise_to_fit(ranks, self._bound(is_heavy=is_heavy))
         for kind, floor in self._kinds.items():
-            floor.raise_to_fit(self._of_kind(kind), self._most_of_kind())
+            floor.raise_to_fit(kinds[kind], self._most_of_kind())
         self._kept = [kept for kept in self._kept if self._holds(kept)]
+        self._room = max(self._most // _SPARE, self._most + self._most // _SPARE - len(self._kept))
+
+    def _counted(self) -> tuple[dict[bool, Counter[int]], dict[Notable, Counter[int]]]:
+        """Count the claims on light and heavy calls, and the notable calls of each kind, by rank."""
+        claims: dict[bool, Counter[int]] = {False: Counter(), True: Counter()}
+        kinds: dict[Notable, Counter[int]] = {kind: Counter() for kind in Notable}
+        for kept in self._kept:
+            ranks = claims[kept.is_heavy]
+            for rank in (kept.by_trace, kept.by_key, kept.by_shape):
+                if rank >= 0:
+                    ranks[rank] += 1
+            if kept.by_kind >= 0 and kept.call.notable is not None:
+                kinds[kept.call.notable][kept.by_kind] += 1
+        return claims, kinds
 
     def _keep_newest(self) -> None:
-        """Take the claim of a name from all but its newest calls."""
-        named: dict[tuple[str, object, bool], list[Kept]] = defaultdict(list)
-        for kept in self._kept:
-            is_heavy = kept.is_heavy
-            for claim, name in kept.names():
-                if getattr(kept, claim) >= self._names.rank:
-                    named[claim, name, is_heavy].append(kept)
-        for (claim, _, is_heavy), calls in named.items():
+        """Take the claim of a name from all but its newest calls; few names have so many."""
+        for is_heavy in (False, True):
             most = max(1, self._bound(is_heavy=is_heavy) // _OF_A_NAME)
-            if len(calls) > most:
-                for kept in in_order(calls)[:-most]:
-                    setattr(kept, claim, NO_RANK)
+            for claim, word, name in NAMES:
+                held = [k for k in self._kept if k.is_heavy is is_heavy and getattr(k, claim) >= self._names.rank]
+                crowded = {text for text, calls in Counter(map(word, held)).items() if calls > most}
+                named: dict[object, list[Kept]] = defaultdict(list)
+                for kept in held if crowded else ():
+                    if word(kept) in crowded:
+                        named[name(kept)].append(kept)
+                for calls in named.values():
+                    for kept in in_order(calls)[:-most]:
+                        setattr(kept, claim, NO_RANK)
 
     def _holds(self, kept: Kept) -> bool:
         """Say whether anything keeps a call; claims below the floor are void from now on."""
@@ -136,13 +145,11 @@ class CallTable:
         self._gone += before - len(self._kept)
         self._since = instant if self._since is None else max(self._since, instant)
         newest = max((kept.call.time for kept in self._kept), default=instant)
-        has_room = all(
-            self._claims(is_heavy=is_heavy).total() < self._bound(is_heavy=is_heavy) // _ROOM
-            for is_heavy in (False, True)
-        )
+        claims, kinds = self._counted()
+        has_room = all(ranks.total() < self._bound(is_heavy=heavy) // _ROOM for heavy, ranks in claims.items())
         self._names.sink(has_room=has_room, newest=newest, oldest=instant)
         for kind, floor in self._kinds.items():
-            has_room = self._of_kind(kind).total() < self._most_of_kind() // _ROOM
+            has_room = kinds[kind].total() < self._most_of_kind() // _ROOM
             floor.sink(has_room=has_room, newest=newest, oldest=instant)
         self._book = None
 
@@ -187,7 +194,7 @@ class CallTable:
         self._gone += other._gone
         if other._since is not None:
             self._since = other._since if self._since is None else max(self._since, other._since)
-        self._waiting += 1
+        self._is_tidy = False
         self._book = None
         self._tidy()
 
@@ -206,5 +213,5 @@ class CallTable:
         table._kept = [restored(cells, *kept) for kept in calls]
         table._names = names
         table._kinds |= {Notable(kind): floor for kind, floor in kinds.items()}
-        table._waiting = 1
+        table._is_tidy = False
         return table

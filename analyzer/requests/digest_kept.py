@@ -13,12 +13,12 @@ from analyzer.model.calls import Call
 
 if TYPE_CHECKING:
     from collections import Counter
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from analyzer.model.counts import Cell
     from analyzer.model.instant import Instant
 
-__all__ = ["NO_RANK", "CallState", "Floor", "Kept", "in_order", "restored"]
+__all__ = ["NAMES", "NO_RANK", "CallState", "Floor", "Kept", "in_order", "restored"]
 
 NO_RANK = -1
 """Stands for a name that a call has not, or that has no claim on it any more."""
@@ -44,7 +44,7 @@ _TIME = attrgetter("call.time")
 class Kept(Struct, gc=False):
     """A kept call with the number of its cell, and the ranks of its names: trace, key, caller with shape (-1: none).
 
-    `by_kind` is the rank by which it is kept as notable.
+    `by_kind` is the rank by which it is kept as notable. It is heavy where it takes much memory.
     """
 
     call: Call
@@ -52,28 +52,19 @@ class Kept(Struct, gc=False):
     by_trace: int
     by_key: int
     by_shape: int
-    by_kind: int = NO_RANK
+    by_kind: int
+    is_heavy: bool
     written: bytes = b""
+
+    @classmethod
+    def of(cls, call: Call, cell: int, ranks: tuple[int, int, int], by_kind: int) -> Kept:
+        """Keep a call of which the ranks of its names are these."""
+        size = len(call.parts) + len(call.returned or ()) + len(call.tries)
+        return cls(call, cell, *ranks, by_kind, size > _LIGHT)
 
     def ranks(self) -> tuple[int, int, int]:
         """Return the ranks of the names that have a claim on it."""
         return self.by_trace, self.by_key, self.by_shape
-
-    @property
-    def is_heavy(self) -> bool:
-        """Whether it takes much memory."""
-        call = self.call
-        return len(call.parts) + len(call.returned or ()) + len(call.tries) > _LIGHT
-
-    def names(self) -> tuple[tuple[str, object], ...]:
-        """Return its names, each with the field that holds its rank."""
-        call = self.call
-        target = call.target
-        return (
-            ("by_trace", call.trace),
-            ("by_key", None if call.key is None else (target, call.key.partition)),
-            ("by_shape", (call.caller, target, call.shape.fingerprint)),
-        )
 
     def write(self) -> bytes:
         """Return the call in MessagePack, without what its cell tells; done once."""
@@ -85,6 +76,24 @@ class Kept(Struct, gc=False):
         """Order calls of the same time: first pages first, then in a way that is the same everywhere."""
         call = self.call
         return (call.resumed, call.target.order(), call.shape.fingerprint, call.caller or "", self.write())
+
+
+def _key_name(kept: Kept) -> object:
+    key = kept.call.key
+    return None if key is None else (kept.call.target, key.partition)
+
+
+def _shape_name(kept: Kept) -> object:
+    return kept.call.caller, kept.call.target, kept.call.shape.fingerprint
+
+
+_TRACE = attrgetter("call.trace")
+NAMES: tuple[tuple[str, Callable[[Kept], object], Callable[[Kept], object]], ...] = (
+    ("by_trace", _TRACE, _TRACE),
+    ("by_key", attrgetter("call.key.partition"), _key_name),
+    ("by_shape", attrgetter("call.shape.fingerprint"), _shape_name),
+)
+"""For each kind of name the field with its rank, a word of the name that is quick to have, and the name."""
 
 
 def in_order(kept: Iterable[Kept]) -> list[Kept]:
@@ -137,4 +146,6 @@ def restored(
     cell = cells[at]
     rest = zip(_REST, _GET_REST(_DECODE(written)), strict=True)
     call = Call(target=cell.target, shape=cell.shape, caller=cell.caller, **dict(rest))
-    return Kept(call, at, by_trace, by_key, by_shape, by_kind, bytes(written))
+    kept = Kept.of(call, at, (by_trace, by_key, by_shape), by_kind)
+    kept.written = bytes(written)
+    return kept

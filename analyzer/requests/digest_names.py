@@ -8,13 +8,15 @@ which say nothing of its key.
 from __future__ import annotations
 
 from hashlib import blake2b
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, cast
 from zlib import crc32
 
 import msgspec
 import numpy as np
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from analyzer.model.counts import Cell
     from analyzer.requests.digest_cells import CellTable
     from analyzer.requests.digest_columns import Rows
@@ -82,14 +84,15 @@ class Hashes(NamedTuple):
         result: np.ndarray = by_name | ((self.shape <= most) & ~self.has_trace & ~self.has_key)
         return result
 
-    def ranks(self, row: int) -> tuple[int, int, int]:
-        """Return the ranks of a row's trace, key, and caller with shape; -1 for a name that it has not."""
-        has_trace, has_key = bool(self.has_trace[row]), bool(self.has_key[row])
-        return (
-            rank_of(int(self.trace[row])) if has_trace else -1,
-            rank_of(int(self.key[row])) if has_key else -1,
-            rank_of(int(self.shape[row])) if not has_trace and not has_key else -1,
-        )
+    def ranks(self, rows: np.ndarray) -> list[tuple[int, int, int]]:
+        """Return the ranks of some rows' traces, keys, and callers with shapes; -1 for a name that a row has not."""
+        has_trace, has_key = self.has_trace[rows], self.has_key[rows]
+        columns = ((self.trace, has_trace), (self.key, has_key), (self.shape, ~(has_trace | has_key)))
+        by_name = [
+            [rank_of(number) if is_there else -1 for number, is_there in zip(hashed[rows].tolist(), has, strict=True)]
+            for hashed, has in ((hashed, has.tolist()) for hashed, has in columns)
+        ]
+        return list(zip(*by_name, strict=True))
 
     def first(self, row: int) -> int:
         """Return the hash of the first name that a row has."""
@@ -129,7 +132,16 @@ class Names:
         traces = told.trace_id
         if not any(traces):
             return Hashes(key, key, shape, np.zeros(count, dtype=bool), has_key)
-        texts = [trace.encode("utf-8", "replace") if trace else b"" for trace in traces]
+        texts = _encoded(traces)
         of_lines = np.fromiter(map(crc32, texts), np.uint64, len(texts))
         has_trace = np.fromiter(map(bool, texts), bool, len(texts))[source]
         return Hashes(_mixed(of_lines ^ np.uint64(TRACES))[source], key, shape, has_trace, has_key)
+
+
+def _encoded(texts: Sequence[str | None]) -> list[bytes]:
+    """Encode texts, None as an empty one; all at once where that can be told apart again."""
+    if None not in texts:
+        joined = "\n".join(cast("Sequence[str]", texts)).encode("utf-8", "replace").split(b"\n")
+        if len(joined) == len(texts):
+            return joined
+    return [text.encode("utf-8", "replace") if text else b"" for text in texts]

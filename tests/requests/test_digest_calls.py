@@ -111,6 +111,22 @@ class TestLaws:
         assert [call.time - START_MS for call in book.calls] == [4000 + 100 * n for n in range(10)]
         assert book.share == 1.0
 
+    def test_of_one_shape_without_trace_and_key_the_newest_calls_are_kept(self) -> None:
+        book = digest_of(*(line("Scan", at=n / 10) for n in range(50)), most=100).calls()
+        assert [call.time - START_MS for call in book.calls] == [4000 + 100 * n for n in range(10)]
+
+    def test_a_block_of_which_nothing_is_kept_is_counted(self) -> None:
+        digest = digest_of(*(line(at=n / 100, key=CASE, trace_id=f"t{n}") for n in range(2000)), most=10)
+        before = digest.calls()
+        for name in ("CASE#2", "CASE#3", "CASE#4"):
+            digest.update(lines_of([line(at=50, key={"PK": {"S": name}})]))
+        after = digest.calls()
+        assert (len(after) + after.dropped, len(before) + before.dropped) == (2003, 2000)
+
+    def test_a_trace_of_two_lines_is_a_trace(self) -> None:
+        book = digest_of(line(trace_id="a\nb"), line(trace_id="c", at=1)).calls()
+        assert len(book.by_trace()) == 2
+
     def test_a_trace_and_a_key_may_each_keep_a_call(self) -> None:
         log = [line(at=n / 10, key=CASE, trace_id=f"t{n}") for n in range(400)]
         book = digest_of(*log, most=100).calls()
