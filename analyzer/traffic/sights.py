@@ -57,7 +57,8 @@ def sights_of(evidence: Evidence, observations: Observations) -> frozenset[Sight
     seen = _told(evidence, observations)
     if SourceName.REQUEST_LOG in observations.sources:
         seen |= _logged(evidence.rows, has_keys=evidence.has_keys)
-        seen |= _followed(evidence.calls, evidence.target, has_rows=bool(evidence.rows))
+        was_asked = any(not row.secondary for row in evidence.rows)
+        seen |= _followed(evidence.calls, evidence.target, was_asked=was_asked)
     if _covered_seconds(evidence, observations) >= _FORTNIGHT_SECONDS:
         seen.add(Sight.SPAN_14D)
     return frozenset(seen)
@@ -93,12 +94,12 @@ def _tells_counts(rows: list[PatternTraffic], operation: str) -> bool:
     return not answered or any(row.counts_known for row in answered)
 
 
-def _followed(calls: CallBook | None, target: Target, *, has_rows: bool) -> set[Sight]:
+def _followed(calls: CallBook | None, target: Target, *, was_asked: bool) -> set[Sight]:
     """Return what the call book shows."""
     if calls is None:
         return set()
     seen = set()
-    if calls.has_whole(target) or not has_rows:
+    if calls.has_whole(target) or not was_asked:
         seen.add(Sight.REQUEST_SEQUENCES)
     if calls.has_returned(target):
         seen.add(Sight.RETURNED_KEYS)
