@@ -12,6 +12,8 @@ from collectors.cloudwatch_metrics.series import Series
 from collectors.cloudwatch_metrics.stretches import Stretch
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from analyzer.model.instant import Instant
     from collectors.cloudwatch_metrics.config import CloudWatchMetricsConfig
     from collectors.cloudwatch_metrics.reading import Reader
@@ -22,11 +24,14 @@ _PROBE = Series("AccountMaxTableLevelReads", "Maximum", (), 300)
 _PROBE_MS = 3_600_000
 
 
-async def check_access(reader: Reader, config: CloudWatchMetricsConfig, series: int, now: Instant) -> tuple[Check, ...]:
+async def check_access(
+    reader: Reader, config: CloudWatchMetricsConfig, series: Sequence[Series], now: Instant
+) -> tuple[Check, ...]:
     """Make one call of each kind, and reckon what a month of them costs."""
     checks = [await _read(reader, now), await _list(reader)]
-    bill = metrics_month(series, config.every_ms / 1000)
-    cost = f"{series:,} series every {config.every_ms // 1000} s are about {bill.dollars:,.2f} dollars a month"
+    compared = sum(one.is_compared for one in series) if config.baselines else 0
+    bill = metrics_month(len(series), config.every_ms / 1000, compared)
+    cost = f"{len(series):,} series every {config.every_ms // 1000} s are about {bill.dollars:,.2f} dollars a month"
     return (*checks, Check("cost of CloudWatch's metrics", "ok", cost, "a longer cloudwatch_metrics.every costs less"))
 
 

@@ -92,7 +92,7 @@ class CloudWatchMetrics:
         """Say whether CloudWatch can be read, how late it is, and what it will cost."""
         now = self._clock()
         await self._discover(now)
-        return await check_access(self._reader, self._config, len(self._series()), now)
+        return await check_access(self._reader, self._config, self._series(), now)
 
     async def _discover(self, now: Instant) -> list[Gap]:
         """Ask ListMetrics which operations and indexes there are, once in a while; what it said before stays true."""
@@ -143,7 +143,11 @@ class CloudWatchMetrics:
             whole[place] = whole.get(place, True) and minutes.is_complete(one)
             if one.table is not None and one.metric.startswith("Consumed"):
                 newest[one.table] = max(newest.get(one.table, 0), minutes.newest(one) or 0)
-        late = {table: time for table, time in newest.items() if time < seen.end <= time + _IDLE_MS}
+        late = {
+            table: time
+            for table, time in newest.items()
+            if whole[table, None] and time < seen.end <= time + _IDLE_MS  # what could not be read is not late
+        }
         covers = []
         for (table, index), is_whole in whole.items():
             until = late.get(table or "", seen.end)

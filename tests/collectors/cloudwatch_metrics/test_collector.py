@@ -206,6 +206,40 @@ async def test_an_old_window_is_read_at_the_period_that_is_kept(days: int, perio
     assert all(one.window.start <= window.start and one.window.end == window.end for one in batch.covers)
 
 
+async def test_what_settles_later_is_read_later(world: MetricWorld) -> None:
+    watched = Watched(world.table("orders"), MetricTarget("orders"), overlap_ms=0)
+    periods = {one.period_seconds for one in (await watched.poll()).metrics}
+    assert periods == {60}
+    periods = {one.period_seconds for one in (await watched.poll(minutes=15)).metrics}
+    assert periods == {60, 300}
+
+
+async def test_an_overlap_that_is_kept_coarser_is_left_out(world: MetricWorld) -> None:
+    window = Window(NOW - 15 * DAY + MINUTE, NOW - 15 * DAY + HOUR)
+    batch = await Watched(world.table("orders"), MetricTarget("orders")).collector.collect(window)
+    found = series(batch, "ConsumedReadCapacityUnits", TableName="orders")
+    assert found.timestamps == tuple(range(window.start, window.end, MINUTE))
+
+
+async def test_a_list_of_many_pages_is_read_to_its_end(world: MetricWorld) -> None:
+    everything = world.table("orders").table("carts").list_metrics({})["Metrics"]
+
+    def page(params: dict[str, str]) -> dict[str, object]:
+        place = int(params.get("NextToken", "0"))
+        following = {"NextToken": str(place + 1)} if place + 1 < len(everything) else {}
+        return {"Metrics": everything[place : place + 1], **following}
+
+    batch = await Watched(world, answers={"ListMetrics": page}).poll()
+    assert {one.table for one in batch.covers} == {"orders", "carts"}
+
+
+async def test_a_list_without_an_end_is_a_gap(world: MetricWorld) -> None:
+    batch = await Watched(world, answers={"ListMetrics": {"Metrics": [], "NextToken": "more"}}).poll()
+    assert [(gap.reason, gap.detail) for gap in batch.gaps] == [
+        (GapReason.MALFORMED, "ListMetrics: pages without an end")
+    ]
+
+
 async def test_a_window_before_the_last_one_can_be_read_too(world: MetricWorld) -> None:
     world.table("orders")
     watched = Watched(world, MetricTarget("orders"))
