@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 __all__ = ["LogFile", "begins_with", "fingerprint", "open_log"]
 
 _CHUNK = 256 * 1024
+_MOST_CHUNKS = 64
 _NS_IN_MS = 1_000_000
 
 
@@ -24,6 +25,10 @@ class LogFile(Protocol):
 
     inode: int
     is_damaged: bool
+
+    def reach(self, offset: int) -> bool:
+        """Go towards an offset for a moment; return whether it was reached, so that reading there takes no time."""
+        ...
 
     def read_at(self, offset: int, into: bytearray) -> int:
         """Fill a buffer from an offset; fewer bytes than it holds mean the end, for now."""
@@ -53,6 +58,9 @@ class _PlainFile:
         self._file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
         self.inode = os.fstat(self._file).st_ino
         self.is_damaged = False
+
+    def reach(self, offset: int) -> bool:  # noqa: ARG002 -- every offset is as near
+        return True
 
     def read_at(self, offset: int, into: bytearray) -> int:
         return os.preadv(self._file, [into], offset)
@@ -89,19 +97,32 @@ class _PackedFile:
         self._ended = False
         self._unpacked = unpacked(self._file)
 
+    def reach(self, offset: int) -> bool:
+        if offset < self._held_from:
+            self._start_over()
+        for _ in range(_MOST_CHUNKS):
+            if self._ended or self._held_from + len(self._held) >= offset:
+                return True
+            self._fill_up_to(offset)
+        return False
+
     def read_at(self, offset: int, into: bytearray) -> int:
         if offset < self._held_from:
             self._start_over()
         while not self._ended and self._held_from + len(self._held) < offset + len(into):
-            self._fill()
-            surplus = min(offset - self._held_from, len(self._held))
-            if surplus > 0:
-                del self._held[:surplus]
-                self._held_from += surplus
+            self._fill_up_to(offset)
         first = offset - self._held_from
         count = max(0, min(len(into), len(self._held) - first))
         into[:count] = self._held[first : first + count]
         return count
+
+    def _fill_up_to(self, offset: int) -> None:
+        """Unpack some more, and let go of what lies before an offset."""
+        self._fill()
+        surplus = min(offset - self._held_from, len(self._held))
+        if surplus > 0:
+            del self._held[:surplus]
+            self._held_from += surplus
 
     def _fill(self) -> None:
         try:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from typing import TYPE_CHECKING
 
 from analyzer.model.batch import Block, Position
 from collectors.request_log.files import begins_with, fingerprint, open_log
-from collectors.request_log.parse import HEAD_BYTES, Sibling, head_length, is_rotated_from, newer_than
+from collectors.request_log.parse import HEAD_BYTES, Sibling, head_length, is_packed_name, is_rotated_from, newer_than
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -23,6 +24,8 @@ NO_FILE = 0
 
 _NS_IN_MS = 1_000_000
 _NEWLINE = 10
+_MOST_BUFFERS = 64
+"""How much of one line is looked through at a time: whoever waits for the lock is not kept waiting for all of it."""
 
 
 class Tail:
@@ -150,13 +153,28 @@ class Tail:
     def _go_on(self, file: LogFile) -> bool:
         """Leave a finished file for the one rotated next after it, or for the live one."""
         self.damaged += file.is_damaged
-        newer = newer_than(self.path.name, self._siblings(), file.inode, file.modified())
+        siblings = self._siblings()
+        newer = newer_than(self.path.name, siblings, self._inode_among(siblings, file), file.modified())
         following = self.path.with_name(newer[0].name) if newer else self.path
         opened = open_log(following)
         if opened is None:
             return False
         file.close()
         return self._begin(opened)
+
+    def _inode_among(self, siblings: tuple[Sibling, ...], file: LogFile) -> int:
+        """Return the inode under which a file stands by now: its own, or that of what it was compressed to."""
+        packed = [sibling for sibling in siblings if is_packed_name(sibling.name)]
+        if not head_length(self._head) or any(sibling.inode == file.inode for sibling in siblings):
+            return file.inode
+        for sibling in packed:
+            opened = open_log(self.path.with_name(sibling.name))
+            if opened is not None:
+                is_same = begins_with(opened, self._head)
+                opened.close()
+                if is_same:
+                    return sibling.inode
+        return file.inode
 
     def _was_replaced(self, file: LogFile) -> bool:
         """Whether the file was cut, or cut and written anew, since it was last read."""
@@ -180,6 +198,8 @@ class Tail:
         size = file.size()
         if size is not None and size == self._seen:
             return None
+        if not file.reach(self._offset):
+            return self._nothing_yet(file)
         if self._scanned > self._offset:
             return self._long_line(file)
         count = file.read_at(self._offset, self._buffer)
@@ -194,7 +214,7 @@ class Tail:
 
     def _long_line(self, file: LogFile) -> Block | None:
         """Look for the end of a line that is longer than the buffer; one over the bound is passed over."""
-        while True:
+        for _ in range(_MOST_BUFFERS):
             count = file.read_at(self._scanned, self._buffer)
             end = self._buffer.find(b"\n", 0, count)
             if end >= 0:
@@ -203,6 +223,11 @@ class Tail:
             if count < len(self._buffer):
                 self._seen = self._scanned
                 return None
+        return self._nothing_yet(file)
+
+    def _nothing_yet(self, file: LogFile) -> Block:
+        """Return a block without lines: there is more to look through, but others may want their turn."""
+        return Block(b"", self._at(file))
 
     def _cut(self, file: LogFile, length: int) -> Block:
         if length > self._config.longest_line_bytes:
@@ -230,16 +255,15 @@ class Tail:
         return Position(str(self.path), file.inode, self._offset, self._head, file.modified())
 
     def _siblings(self) -> tuple[Sibling, ...]:
-        found: list[Sibling] = []
-        try:
-            with os.scandir(self.path.parent) as entries:
-                for entry in entries:
-                    if is_rotated_from(self.path.name, entry.name):
+        """Return what was rotated away; a file that is being compressed stands for what it is compressed to."""
+        found: dict[str, Sibling] = {}
+        with contextlib.suppress(OSError), os.scandir(self.path.parent) as entries:
+            for entry in entries:
+                if is_rotated_from(self.path.name, entry.name):
+                    with contextlib.suppress(OSError):  # it went away meanwhile: the next look finds what is there
                         stat = entry.stat()
-                        found.append(Sibling(entry.name, stat.st_ino, stat.st_mtime_ns // _NS_IN_MS))
-        except OSError:  # the folder, or one entry, went away meanwhile: the next look finds what is there
-            return tuple(found)
-        return tuple(found)
+                        found[entry.name] = Sibling(entry.name, stat.st_ino, stat.st_mtime_ns // _NS_IN_MS)
+        return tuple(one for name, one in found.items() if not is_packed_name(name) or name[: name.rfind(".")] not in found)
 
 
 def _inode_and_size(path: Path) -> tuple[int, int] | None:

@@ -158,6 +158,73 @@ def test_a_file_compressed_after_it_was_read_is_not_read_again(log: Path, append
 
 
 @pytest.mark.parametrize("ending", [".gz", ".zst"])
+def test_a_file_that_is_being_compressed_is_not_read_again(
+    log: Path, append: Append, reader: Readers, ending: str
+) -> None:
+    append(log, "".join(f"{random.Random(n).random()}\n" for n in range(20_000)))
+    tail = reader(str(log))
+    assert len(tail.read()) == 20_000
+    rotate(log)
+    old = log.with_name(f"{log.name}.1")
+    pack = gzip.compress if ending == ".gz" else zstandard.compress
+    whole = pack(old.read_bytes())
+    packed = log.with_name(f"{log.name}.1{ending}")
+    packed.write_bytes(whole[: len(whole) // 2])
+    append(log, "c\n")
+    assert tail.read() == ["c"]
+    packed.write_bytes(whole)
+    old.unlink()
+    rotate(log)
+    append(log, "d\n")
+    assert tail.read() == ["d"]
+    assert tail.stream.status().damaged == 0
+
+
+def test_nor_one_that_was_compressed_after_it_was_read(log: Path, append: Append, reader: Readers) -> None:
+    append(log, "a\n")
+    rotate(log)
+    append(log, "b\n")
+    tail = reader(str(log))
+    assert tail.read() == ["b"]
+    rotate(log)
+    for number in (2, 1):
+        old = log.with_name(f"{log.name}.{number}")
+        packed = log.with_name(f"{log.name}.{number}.gz")
+        packed.write_bytes(gzip.compress(old.read_bytes()))
+        os.utime(packed, ns=(old.stat().st_mtime_ns + 5_000_000_000,) * 2)  # not all keep the time
+        old.unlink()
+    append(log, "c\n")
+    assert tail.read() == ["c"]
+
+
+def test_a_long_line_is_looked_through_by_and_by(log: Path, append: Append, reader: Readers) -> None:
+    append(log, "x" * 10_000)
+    stream = reader(str(log), block_bytes=64, longest_line_bytes=100).stream
+    assert [block and (block.lines, block.position.offset) for block in (stream.next_block(), stream.next_block())] == [
+        (b"", 0),
+        (b"", 0),
+    ]
+    assert stream.next_block() is None
+
+
+def test_so_is_a_compressed_file_up_to_where_it_was_left(log: Path, append: Append, reader: Readers) -> None:
+    append(log, "a\n" * 9_000_000)
+    tail = reader(str(log))
+    while tail.stream.next_block() is not None:
+        pass
+    (position,) = tail.stream.begin()
+    append(log, "b\n")
+    log.with_name(f"{log.name}.1.gz").write_bytes(gzip.compress(log.read_bytes(), 1))
+    log.unlink()
+    append(log, "c\n")
+    stream = reader(str(log), positions=(position,)).stream
+    first = stream.next_block()
+    assert (first.lines, first.position.offset) == (b"", position.offset)
+    assert stream.next_block().lines == b"b\n"
+    stream.close()
+
+
+@pytest.mark.parametrize("ending", [".gz", ".zst"])
 def test_a_torn_compressed_file_is_read_as_far_as_it_goes(
     log: Path, append: Append, reader: Readers, ending: str
 ) -> None:
