@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
     from tests.support.emulator import LocalAws
 
-__all__ = ["MINUTE", "NOW", "get_data", "metric", "query", "report"]
+__all__ = ["MINUTE", "NOW", "get_series", "metric", "query", "report"]
 
 NOW = 1_800_000_000_000
 MINUTE = 60_000
@@ -38,7 +38,7 @@ def query(
     return {"Id": identifier, "MetricStat": {"Metric": asked, "Period": period, "Stat": stat}}
 
 
-def get_data(emulator: LocalAws, *queries: dict[str, Any], minutes: int = 10, **more: Any) -> dict[str, Any]:
+def get_series(emulator: LocalAws, *queries: dict[str, Any], minutes: int = 10, **more: Any) -> dict[str, Any]:
     """Ask GetMetricData from so many minutes ago until now."""
     told: dict[str, Any] = emulator.client("cloudwatch").get_metric_data(
         MetricDataQueries=list(queries),
@@ -51,6 +51,6 @@ def get_data(emulator: LocalAws, *queries: dict[str, Any], minutes: int = 10, **
 
 def metric(emulator: LocalAws, name: str, stat: str = "Sum", **dimensions: str) -> dict[int, float]:
     """Return one series by minute, of ten minutes."""
-    (told,) = get_data(emulator, query(name, dimensions, stat))["MetricDataResults"]
+    (told,) = get_series(emulator, query(name, dimensions, stat))["MetricDataResults"]
     stamps = [int(stamp.timestamp() * 1000) - NOW for stamp in told["Timestamps"]]
     return dict(zip(stamps, told["Values"], strict=True))

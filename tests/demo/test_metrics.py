@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from botocore.exceptions import ClientError
 
-from tests.demo.asking import MINUTE, NOW, get_data, metric, query, report
+from tests.demo.asking import MINUTE, NOW, get_series, metric, query, report
 
 if TYPE_CHECKING:
     from tests.support.emulator import LocalAws
@@ -33,6 +33,19 @@ def test_idle_tables_and_indexes_consume_zero_since_they_are_there(emulator: Loc
     of_index = {"TableName": "orders", "GlobalSecondaryIndexName": "by-day"}
     assert metric(emulator, "ConsumedWriteCapacityUnits", "SampleCount", **of_index) == dict.fromkeys(zeros, 1)
     assert metric(emulator, "ConsumedWriteCapacityUnits", TableName="carts") == {}
+
+
+def test_a_clock_that_goes_back_finds_what_was_there(emulator: LocalAws) -> None:
+    emulator.stand(NOW + 10 * MINUTE)
+    emulator.create_table("orders", provisioned=(5, 5))
+    rules = emulator.watch("orders")
+    emulator.stand(NOW)
+    assert metric(emulator, "ConsumedReadCapacityUnits", **ORDERS) == {0: 0}
+    assert metric(emulator, "ProvisionedReadCapacityUnits", "Maximum", **ORDERS) == {0: 5}
+    told = emulator.client("dynamodb").describe_contributor_insights(TableName="orders")
+    assert told["ContributorInsightsStatus"] == "ENABLED"
+    emulator.client("dynamodb").put_item(TableName="orders", Item=KEY)
+    assert report(emulator, rules["PKC"]) == {"A": {0: 3}}
 
 
 def test_a_table_that_is_gone_consumes_nothing_more(orders: LocalAws) -> None:
@@ -182,7 +195,7 @@ def test_any_metric_can_be_planted(orders: LocalAws) -> None:
 
 def test_longer_periods_add_minutes_up_from_the_start_on(orders: LocalAws) -> None:
     orders.plant("orders", at=NOW - 10 * MINUTE, minutes=10, writes=1, requests=2)
-    told = get_data(orders, query("ConsumedWriteCapacityUnits", ORDERS, period=300), ScanBy="TimestampAscending")
+    told = get_series(orders, query("ConsumedWriteCapacityUnits", ORDERS, period=300), ScanBy="TimestampAscending")
     assert told["MetricDataResults"][0]["Values"] == [5, 5, 0]
 
 
@@ -212,6 +225,13 @@ def test_planted_minutes_of_a_key_that_nobody_watches_are_metrics_all_the_same(o
     assert report(orders, orders.watch("orders")["PKC"]) == {"A": {0: 12}}
 
 
+def test_writes_of_a_global_table_are_told_by_their_source(orders: LocalAws) -> None:
+    for source, writes in (("Customer", 3), ("GlobalTable", 4)):
+        orders.plant("orders", at=NOW, writes=writes, source=source)
+    assert metric(orders, "ConsumedWriteCapacityUnits", **ORDERS) == {0: 7}
+    assert metric(orders, "ConsumedWriteCapacityUnits", **ORDERS, Source="Customer") == {0: 3}
+
+
 # the calls
 
 
@@ -220,10 +240,10 @@ def queries(count: int) -> list[dict[str, Any]]:
 
 
 def test_five_hundred_queries_are_served_and_one_more_is_an_error(orders: LocalAws) -> None:
-    assert len(get_data(orders, *queries(500))["MetricDataResults"]) == 500
+    assert len(get_series(orders, *queries(500))["MetricDataResults"]) == 500
     assert orders.metrics_asked() == 500
     with pytest.raises(ClientError, match="500"):
-        get_data(orders, *queries(501))
+        get_series(orders, *queries(501))
 
 
 @pytest.mark.parametrize(
@@ -239,14 +259,14 @@ def test_five_hundred_queries_are_served_and_one_more_is_an_error(orders: LocalA
 )
 def test_what_cannot_be_served_is_an_error_and_never_empty(orders: LocalAws, asked: list[dict[str, Any]]) -> None:
     with pytest.raises(ClientError):
-        get_data(orders, *asked)
+        get_series(orders, *asked)
 
 
 def test_pages_say_that_they_are_partial_and_together_have_all(orders: LocalAws) -> None:
     orders.plant("orders", at=NOW - 9 * MINUTE, minutes=9, writes=1, reads=2)
     asked = [query(f"Consumed{name}CapacityUnits", ORDERS, identifier=name.lower()) for name in ("Read", "Write")]
-    first = get_data(orders, *asked, MaxDatapoints=13)
-    second = get_data(orders, *asked, MaxDatapoints=13, NextToken=first["NextToken"])
+    first = get_series(orders, *asked, MaxDatapoints=13)
+    second = get_series(orders, *asked, MaxDatapoints=13, NextToken=first["NextToken"])
     assert [(each["Id"], each["StatusCode"], len(each["Values"])) for each in first["MetricDataResults"]] == [
         ("read", "Complete", 10),
         ("write", "PartialData", 3),

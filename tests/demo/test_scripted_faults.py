@@ -12,7 +12,7 @@ from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError, ReadTimeoutError
 from botocore.parsers import ResponseParserError
 
-from tests.demo.asking import MINUTE, NOW, get_data, metric, query, report
+from tests.demo.asking import MINUTE, NOW, get_series, metric, query, report
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -32,7 +32,7 @@ def orders(emulator: LocalAws) -> LocalAws:
 
 
 def ask_metrics(emulator: LocalAws) -> object:
-    return get_data(emulator, CONSUMED)
+    return get_series(emulator, CONSUMED)
 
 
 def ask_table(emulator: LocalAws) -> object:
@@ -127,7 +127,7 @@ def test_a_wrong_answer_has_nothing_that_was_asked_for(orders: LocalAws, kind: s
 
 def test_half_an_answer_of_metrics_says_so(orders: LocalAws) -> None:
     orders.fault("partial", operation="GetMetricData", times=1)
-    (told,) = get_data(orders, CONSUMED)["MetricDataResults"]
+    (told,) = get_series(orders, CONSUMED)["MetricDataResults"]
     assert (told["StatusCode"], len(told["Values"])) == ("PartialData", 2)
     assert len(metric(orders, "ConsumedWriteCapacityUnits", **ORDERS)) == 5
 
@@ -142,7 +142,7 @@ def test_half_a_report_does_not_say_so(orders: LocalAws) -> None:
 
 def test_a_page_that_comes_twice_has_everything_twice(orders: LocalAws) -> None:
     orders.fault("duplicate", times=1)
-    told = get_data(orders, CONSUMED)["MetricDataResults"]
+    told = get_series(orders, CONSUMED)["MetricDataResults"]
     assert [each["Id"] for each in told] == ["m", "m"]
     logs = orders.client("logs")
     logs.create_log_group(logGroupName="g")

@@ -101,7 +101,7 @@ class LocalAws:
     # the clock
 
     def stand(self, at: int) -> None:
-        """Let the clock stand at a time."""
+        """Let the clock stand at a time; what was there already is there then too."""
         self._post("clock", {"at": at})
 
     def advance(self, milliseconds: int) -> None:
@@ -163,7 +163,7 @@ class LocalAws:
 
         `minutes`, `index`, `key`, `sort`; `reads` and `writes` (units), `requests` that share them; `operation` (whose
         latency and returned items are counted), `milliseconds`, `items`; `throttles` (events) with `reasons`;
-        `is_partiql`; `account`, `region`. Without a key only metrics know of it.
+        `is_partiql`; `source`; `account`, `region`. Without a key only metrics know of it.
         """
         self.plant_all([{"table": table, "at": at, **traffic}])
 

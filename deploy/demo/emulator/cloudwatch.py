@@ -66,12 +66,12 @@ class CloudWatch:
     def serve(self, operation: str, place: Place, body: Mapping[str, Any]) -> Body:
         """Serve one call; raises Rejected."""
         if operation == "GetMetricData":
-            return self._data(place, body)
+            return self._results(place, body)
         if operation == "ListMetrics":
             return self._list(place, body)
         return self._reports.serve(place, body)
 
-    def _data(self, place: Place, body: Mapping[str, Any]) -> Body:
+    def _results(self, place: Place, body: Mapping[str, Any]) -> Body:
         queries = list(body.get("MetricDataQueries") or ())
         _check(queries)
         self.metrics_asked += sum(_is_told(query) for query in queries)

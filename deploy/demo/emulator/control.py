@@ -120,7 +120,7 @@ class _Control:
         if asked.run:
             clock.run()
         if asked.at is not None:
-            clock.stand(asked.at / 1000)
+            self._services.stand(asked.at / 1000)
         if asked.advance_ms is not None:
             clock.advance(asked.advance_ms / 1000)
         return {"at": int(clock.now() * 1000)}

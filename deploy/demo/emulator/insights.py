@@ -151,6 +151,14 @@ class Insights:
                     return Ranked(resource, rule), since
         return None
 
+    def go_back(self, at: float) -> None:
+        """Take what was changed later than a time as changed then; what has settled stays so."""
+        for watch in self.watches.values():
+            has_settled = self.status(watch) in {"ENABLED", "DISABLED"}
+            latest = at - self.enabling_seconds if has_settled else at
+            watch.changed_at = min(watch.changed_at, latest)
+            watch.rules = {rule: (name, min(since, at)) for rule, (name, since) in watch.rules.items()}
+
     def forget(self, place: Place, table: str) -> None:
         """Drop what is said of a table that is gone."""
         self.watches = {
@@ -181,7 +189,7 @@ def periods(
     else:
         there = [minute for minute in range(start, end, MINUTE) if minute in by_minute]
     found: dict[int, dict[tuple[str, ...], float]] = {}
-    for minute in there:
+    for minute in (minute for minute in there if by_minute[minute]):
         of_period = found.setdefault(start + (minute - start) // period * period, {})
         for key, value in by_minute[minute].items():
             of_period[key] = of_period.get(key, 0.0) + value

@@ -9,7 +9,7 @@ Sources: Developer Guide, "DynamoDB metrics and dimensions" and "Contributor Ins
 from __future__ import annotations
 
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Finished", "Meter"]
 
-_DATA_PLANE = frozenset(
+_ITEM_OPERATIONS = frozenset(
     {"GetItem", "PutItem", "UpdateItem", "DeleteItem", "Query", "Scan", "BatchGetItem", "BatchWriteItem"}
     | {"TransactGetItems", "TransactWriteItems", "ExecuteStatement", "BatchExecuteStatement", "ExecuteTransaction"}
 )
@@ -79,8 +79,8 @@ class Meter:
 
     def touch(self, resource: Resource, minute: int, key: Key, direction: str, units: float) -> None:
         """Count units on a key: a partition key ranks in PKC, a pair of keys in SKC."""
-        weighed = units * (_WRITE_WEIGHT if direction == "write" else 1)
-        self.minutes.rank(Ranked(resource, "PKC" if len(key) == 1 else "SKC"), minute, key, weighed)
+        ranking = self.minutes.ranking(Ranked(resource, "PKC" if len(key) == 1 else "SKC"), minute)
+        _add(ranking, key, units * (_WRITE_WEIGHT if direction == "write" else 1))
 
     def refuse(self, resource: Resource, minute: int, reasons: Iterable[str], times: float = 1) -> None:
         """Count throttle events of a resource by reason, and once an event in all."""
@@ -98,7 +98,7 @@ class Meter:
 
     def accuse(self, resource: Resource, minute: int, key: Key, times: float = 1) -> None:
         """Count throttles of a key: PKT or SKT."""
-        self.minutes.rank(Ranked(resource, "PKT" if len(key) == 1 else "SKT"), minute, key, times)
+        _add(self.minutes.ranking(Ranked(resource, "PKT" if len(key) == 1 else "SKT"), minute), key, times)
 
     def listen(self, served: Served) -> None:
         """Take a record of the journal."""
@@ -112,19 +112,27 @@ class Meter:
             self._note_units(served, minute)
 
     def _note_units(self, served: Served, minute: int) -> None:
-        totals: dict[tuple[Resource, str], float] = defaultdict(float)
-        is_seen = served.operation not in STATEMENTS  # Contributor Insights does not support PartiQL
+        by_resource: dict[tuple[str | None, str], list[Charge]] = {}
         for charge in served.charges:
-            resource = Resource(charge.table.place, charge.table.name, charge.resource)
-            totals[resource, charge.direction] += charge.units
-            if is_seen and charge.partition:
-                partition = readable(charge.partition)
-                self.touch(resource, minute, (partition,), charge.direction, charge.units)
+            by_resource.setdefault((charge.resource, charge.direction), []).append(charge)
+        for (index, direction), charges in by_resource.items():
+            table = charges[0].table
+            resource = Resource(table.place, table.name, index)
+            self.consume(resource, minute, direction, sum(charge.units for charge in charges))
+            if served.operation not in STATEMENTS:  # Contributor Insights does not support PartiQL
+                self._note_keys(resource, minute, direction, charges)
+
+    def _note_keys(self, resource: Resource, minute: int, direction: str, charges: list[Charge]) -> None:
+        """Do for many keys what `touch` does for one: a Scan reads hundreds."""
+        weight = _WRITE_WEIGHT if direction == "write" else 1
+        partitions = self.minutes.ranking(Ranked(resource, "PKC"), minute)
+        pairs = self.minutes.ranking(Ranked(resource, "SKC"), minute)
+        for charge in charges:
+            if charge.partition:
+                partition, weighed = readable(charge.partition), charge.units * weight
+                _add(partitions, (partition,), weighed)
                 for sort, share in charge.shares:
-                    pair = (partition, readable(sort))
-                    self.touch(resource, minute, pair, charge.direction, charge.units * share)
-        for (resource, direction), units in totals.items():
-            self.consume(resource, minute, direction, units)
+                    _add(pairs, (partition, readable(sort)), weighed * share)
 
     def _note_refusals(self, served: Served, minute: int) -> None:
         by_resource: dict[str, list[str]] = {}
@@ -151,7 +159,7 @@ class Meter:
 
     def finish(self, call: Finished, at: float, is_known: Callable[[str], bool]) -> None:
         """Count a finished call: latency and items of what succeeded, and errors by kind; of tables that exist."""
-        if call.operation not in _DATA_PLANE:
+        if call.operation not in _ITEM_OPERATIONS:
             return
         minute = minute_of(at)
         tables = [name for name in call.tables if is_known(name)]
@@ -199,6 +207,10 @@ class Meter:
             self.answer(call.place, minute, tables, call.operation, "ThrottledRequests")
         if not (is_throttled or conditions):
             self.minutes.count(call.place, "UserErrors", (), minute, 1.0)
+
+
+def _add(ranking: dict[Key, float], key: Key, value: float) -> None:
+    ranking[key] = ranking.get(key, 0.0) + value
 
 
 def is_blind(index: str | None, direction: str) -> bool:

@@ -134,13 +134,9 @@ class Minutes:
             stat = by_minute[minute] = Stat(values={} if metric in DISTRIBUTED else None)
         stat.add(value, times)
 
-    def rank(self, ranked: Ranked, minute: int, key: Key, value: float) -> None:
-        """Add to what a key has in a minute."""
-        by_minute = self.keys.setdefault(ranked, {})
-        if minute not in by_minute:
-            by_minute[minute] = {}
-        of_minute = by_minute[minute]
-        of_minute[key] = of_minute.get(key, 0.0) + value
+    def ranking(self, ranked: Ranked, minute: int) -> dict[Key, float]:
+        """Return what keys have in a minute, to add to."""
+        return self.keys.setdefault(ranked, {}).setdefault(minute, {})
 
     def see(self, resource: Resource, minute: int) -> None:
         """Remember since when a resource is spoken of."""

@@ -48,6 +48,8 @@ class Traffic(Struct, forbid_unknown_fields=True, kw_only=True):
     throttles: float = 0.0
     """Throttle events a minute, each with all of `reasons`."""
     reasons: tuple[str, ...] = ()
+    source: str | None = None
+    """`Customer` or `GlobalTable`: counted in the series of that source too, as writes of global tables are."""
     is_partiql: bool = False
     """Metrics count it, Contributor Insights does not."""
     account: str = _ACCOUNT
@@ -103,6 +105,8 @@ def _plant_traffic(traffic: Traffic, minute: int, meter: Meter) -> None:
     for direction, units in (("read", traffic.reads), ("write", traffic.writes)):
         if units:
             meter.consume(resource, minute, direction, units, traffic.requests)
+            if traffic.source is not None:
+                meter.consume(resource, minute, direction, units, traffic.requests, Source=traffic.source)
             for key in keys:
                 meter.touch(resource, minute, key, direction, units)
     if traffic.operation is not None and (traffic.reads or traffic.writes):

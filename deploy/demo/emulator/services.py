@@ -79,6 +79,12 @@ class Services:
         self.calls.clear()
         self._begin()
 
+    def stand(self, at: float) -> None:
+        """Let the clock stand; where it goes back, what is there now is there since then."""
+        self.insights.go_back(at)
+        self.standing.go_back(at)
+        self.clock.stand(at)
+
     def _follow(self, call: Call, table: Table | None) -> None:
         if table is None:
             name = str(call.body["TableName"]).rpartition(":table/")[2]

@@ -54,6 +54,11 @@ class Standing:
         for resource in self._of(place, table):
             self._gone.setdefault(resource, at)
 
+    def go_back(self, at: float) -> None:
+        """Take what was learnt later than a time as learnt at that time."""
+        for known in self._limits.values():
+            known[:] = [(min(since, at), limits) for since, limits in known]
+
     def _of(self, place: Place, table: str) -> list[Resource]:
         return [each for each in self._limits if (each.place, each.table) == (place, table)]
 
