@@ -41,11 +41,37 @@ def _scans_it_full(cause: Finding, effect: Finding) -> bool:
     return hot and _same_place(cause, effect) and effect.cause != "key-range"
 
 
+def _same_direction(cause: Finding, effect: Finding) -> bool:
+    return cause.direction == effect.direction
+
+
+def _hot_there(cause: Finding, effect: Finding) -> bool:
+    return _same_place(cause, effect) and cause.severity.rank >= Severity.HIGH.rank
+
+
+def _of_capacity(cause: Finding, effect: Finding) -> bool:
+    return _same_place(cause, effect) and effect.cause in {"provisioned", "unknown"}
+
+
+def _fails_itself(cause: Finding, _effect: Finding) -> bool:
+    return cause.severity.rank >= Severity.HIGH.rank
+
+
 _RULES = (
     _Rule("hot-key", "gsi-back-pressure", _heats_index),
     _Rule("gsi-back-pressure", "throttling", _pushes_back),
     _Rule("hot-key", "throttling", _same_limit),
     _Rule("unexpected-scan", "throttling", _scans_it_full),
+    _Rule("autoscale-lag", "throttling", _of_capacity),
+    _Rule("sub-minute-burst", "throttling", _of_capacity),
+    _Rule("unpaced-bulk", "throttling", _same_direction),
+    _Rule("hot-key", "silent-throttling", _hot_there),
+    _Rule("throttling", "silent-throttling", _same_place),
+    _Rule("service-fault", "retry-storm", _fails_itself),
+    _Rule("gsi-back-pressure", "retry-storm", _same_direction),
+    _Rule("hot-key", "retry-storm", _hot_there),
+    _Rule("throttling", "retry-storm", _same_direction),
+    _Rule("service-fault", "latency-shift", _fails_itself),
 )
 
 

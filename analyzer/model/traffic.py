@@ -7,7 +7,7 @@ from msgspec import Struct
 from analyzer.model.batch import MetricSeries
 from analyzer.model.calls import CallBook
 from analyzer.model.counts import KeyLevel, KeyName
-from analyzer.model.estimate import Estimate
+from analyzer.model.estimate import ZERO, Estimate
 from analyzer.model.finding import Change, Direction, KeyShown
 from analyzer.model.instant import Instant
 from analyzer.model.shape import Attribution, Shape
@@ -25,6 +25,7 @@ __all__ = [
     "InsightKey",
     "InsightMinute",
     "KeyHeat",
+    "KeySide",
     "KeySlice",
     "Latency",
     "MetricThrottles",
@@ -49,7 +50,8 @@ class PatternTraffic(Struct, frozen=True, kw_only=True):
 
     `units_known` is the share of calls that told their units: where it is 0, `read_units` and `write_units` mean
     nothing. `wasted_units` are read units spent on items that a filter threw away. `write_units` of a write are the
-    base table's; what its indexes cost stands in the traffic of those indexes.
+    base table's; what its indexes cost stands in the traffic of those indexes. `condition_failed`, `server_errors` (5xx)
+    and `transport_failures` (no answer) are calls that ended so.
     """
 
     shape: Shape
@@ -71,6 +73,10 @@ class PatternTraffic(Struct, frozen=True, kw_only=True):
     attempts_a_request: float | None
     latency: Latency
     secondary: bool = False
+    condition_failed: Estimate = ZERO
+    server_errors: Estimate = ZERO
+    transport_failures: Estimate = ZERO
+    returned_bytes: Estimate = ZERO
 
 
 class KeySlice(Struct, frozen=True):
@@ -111,6 +117,14 @@ class KeyHeat(Struct, frozen=True, kw_only=True):
     def level(self) -> KeyLevel:
         """How much of a key it is."""
         return self.name.level
+
+
+class KeySide(Struct, frozen=True):
+    """All partition keys of a target in one direction: about how many there were, and their units."""
+
+    direction: Direction
+    distinct: int
+    units: float
 
 
 class Hurt(Struct, frozen=True):
@@ -318,6 +332,7 @@ class Traffic(Struct, frozen=True, kw_only=True):
     place: Place
     rows: tuple[PatternTraffic, ...] = ()
     keys: tuple[KeyHeat, ...] = ()
+    key_sides: tuple[KeySide, ...] = ()
     throttles: tuple[Throttles, ...] = ()
     refusals: tuple[Refused, ...] = ()
     changes: tuple[Change, ...] = ()

@@ -16,7 +16,7 @@ from analyzer.model.finding import Change
 from analyzer.model.history import History
 from analyzer.model.observations import Observations
 from analyzer.model.target import Target
-from analyzer.model.traffic import Around, KeyHeat, PatternTraffic, Refused, Throttles, Traffic
+from analyzer.model.traffic import Around, KeyHeat, KeySide, PatternTraffic, Refused, Throttles, Traffic
 from analyzer.statistics.intervals import estimate_count
 from analyzer.traffic.heat import heat_of
 from analyzer.traffic.insight_heat import insight_keys
@@ -43,6 +43,7 @@ class _Seen(Struct):
     throttles: dict[Target, list[Throttles]] = {}
     refusals: dict[Target, list[Refused]] = {}
     keys: dict[Target, list[KeyHeat]] = {}
+    sides: dict[Target, list[KeySide]] = {}
     with_keys: set[Target] = set()
     with_transport_failures: set[Target] = set()
     with_server_errors: set[Target] = set()
@@ -109,13 +110,16 @@ def _with_relatives(traffic: Traffic, alone: dict[Target, Traffic]) -> Traffic:
 def _see(counts: Counts, attribute: Callable[[Cell], Attribution], contract: Contract) -> _Seen:
     rows, places = rows_of(counts, attribute, contract.caller_of)
     keys: dict[Target, list[KeyHeat]] = {}
+    sides: dict[Target, list[KeySide]] = {}
     for heavy in counts.keys:
+        sides.setdefault(heavy.target, []).append(KeySide(heavy.direction, heavy.distinct, heavy.total / 2))
         keys.setdefault(heavy.target, []).extend(heat_of(heavy, counts, places))
     return _Seen(
         rows=rows,
         throttles=throttles_of(counts, rows, places),
         refusals=_refusals(counts, places),
         keys=keys,
+        sides=sides,
         with_keys={heavy.target for heavy in counts.keys if heavy.real},
         with_transport_failures=_with(counts, Count.TRANSPORT_FAILURES),
         with_server_errors=_with(counts, Count.SERVER_ERRORS),
@@ -153,6 +157,7 @@ def _traffic(target: Target, joined: _Joined) -> Traffic:
         place=place,
         rows=tuple(rows),
         keys=tuple(seen.keys.get(target, ())),
+        key_sides=tuple(seen.sides.get(target, ())),
         throttles=tuple(seen.throttles.get(target, ())),
         refusals=tuple(seen.refusals.get(target, ())),
         changes=tuple(change for change in joined.changes if change.table in {None, target.table}),

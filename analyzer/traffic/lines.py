@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
-from analyzer.model.counts import LATENCY_BOUNDS_MS
 from analyzer.model.finding import Direction
 from analyzer.model.report import Coverage, KeyLine, PatternKind, PatternLine
 from analyzer.model.sight import Gap, GapReason, SourceName
-from analyzer.statistics.log_histogram import quantile
 from analyzer.traffic.heat import ceiling_of
+from analyzer.traffic.latency import quantile_ms
 from analyzer.traffic.measure import add, direction_units, total_units
 from analyzer.traffic.series import points, series_of
 
@@ -72,17 +70,10 @@ def _line(target: Target, rows: list[PatternTraffic]) -> PatternLine:
         requests_high=requests.high,
         units=sum(total_units(row) for row in rows) if known else None,
         waste_units=sum(row.wasted_units.value for row in rows) if known else None,
-        p99_ms=_p99_ms(rows),
+        p99_ms=quantile_ms(rows, 0.99),
         errors=sum(row.failed.value for row in rows),
         throttled=sum(row.throttled.value for row in rows),
     )
-
-
-def _p99_ms(rows: list[PatternTraffic]) -> float | None:
-    """Return the upper bound of the bucket that holds the 99th percentile; None where nobody knows one."""
-    buckets = [row.latency.buckets for row in rows if row.latency.calls]
-    found = quantile(tuple(map(sum, zip(*buckets, strict=True))), LATENCY_BOUNDS_MS, 0.99)
-    return None if found is None or math.isinf(found[1]) else found[1]
 
 
 def _other(lines: list[PatternLine]) -> tuple[PatternLine, ...]:

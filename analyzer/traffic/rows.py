@@ -72,6 +72,10 @@ def _row(counts: Counts, numbers: list[int], caller: str | None, attribution: At
         attempts_a_request=sums.ratio(Count.ATTEMPTS, Count.ATTEMPTS_KNOWN),
         latency=_latency(counts, numbers, sums),
         secondary=first.secondary,
+        condition_failed=sums.count(Count.CONDITION_FAILED),
+        server_errors=sums.count(Count.SERVER_ERRORS),
+        transport_failures=sums.count(Count.TRANSPORT_FAILURES),
+        returned_bytes=sums.weight(Count.RETURNED_BYTES),
     )
 
 

@@ -73,6 +73,10 @@ def row(
             ("wasted_units", 0),
             ("scanned", 0),
             ("returned", 0),
+            ("condition_failed", 0),
+            ("server_errors", 0),
+            ("transport_failures", 0),
+            ("returned_bytes", 0),
         )
     }
     fields = _over({"observed": int(estimates["requests"].value), "units_known": 1.0, "counts_known": 1.0}, fields)

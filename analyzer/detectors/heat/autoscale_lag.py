@@ -1,0 +1,218 @@
+"""Capacity that came too late, stood at its maximum, or was taken away just before it was needed.
+
+Autoscaling follows alarms: it raises capacity after two minutes over its target, lowers it after fifteen below, and a
+change takes minutes to apply (Developer Guide, "Managing throughput capacity automatically with DynamoDB auto
+scaling", read 2026-11-30).
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
+
+from msgspec import Struct
+
+from analyzer.detectors.advice import advise
+from analyzer.detectors.capacity import raise_capacity
+from analyzer.detectors.thresholds import Share, Whole
+from analyzer.detectors.verdict import finding
+from analyzer.detectors.words import number, percent
+from analyzer.model.finding import Advice, Confidence, Direction, Finding, Risk, Severity
+from analyzer.model.sight import Horizon, Sight, Skipped, SourceName
+from analyzer.model.window import Window
+from analyzer.traffic.series import Point, points, series_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from analyzer.model.instant import Instant
+    from analyzer.model.traffic import Traffic
+
+__all__ = ["AutoscaleLag"]
+
+
+class _Lag(NamedTuple):
+    """Bursts that met too little capacity: `starts` are their beginnings."""
+
+    kind: str
+    starts: tuple[Instant, ...]
+    events: float
+    share: float | None
+    low: float
+    high: float
+
+
+class AutoscaleLag(Struct, frozen=True):
+    """Judges throttle events of a provisioned target beside the capacity that it had then and got later."""
+
+    rise: Share = 0.1
+    high_share: Share = 0.01
+    apart_seconds: Whole = 1800
+    periodic_bursts: Whole = 3
+    periodic_spread: Share = 0.1
+    decreases_left: Whole = 1
+
+    name: ClassVar[str] = "autoscale-lag"
+    horizon: ClassVar[Horizon] = Horizon.SPAN
+    needs: ClassVar[tuple[frozenset[Sight], ...]] = (frozenset({Sight.METRICS, Sight.TABLE}),)
+    sharpens: ClassVar[frozenset[Sight]] = frozenset({Sight.SCALING})
+
+    def detect(self, traffic: Traffic) -> Iterable[Finding | Skipped]:
+        """Yield at most one finding a direction; a table billed on demand has no capacity to lag."""
+        if traffic.place.capacity.billing_mode == "PAY_PER_REQUEST":
+            return
+        for direction in Direction:
+            lag = self._judge(traffic, direction)
+            if lag is not None:
+                yield self._finding(lag, traffic, direction)
+
+    def _judge(self, traffic: Traffic, direction: Direction) -> _Lag | None:
+        word = direction.value.capitalize()
+        refused = [point for point in _throttles(traffic, word) if point.value > 0]
+        capacity = [
+            point
+            for stat in ("Average", "Maximum")
+            for point in points(series_of(traffic.metrics, f"Provisioned{word}CapacityUnits", stat), traffic.window)
+        ]
+        if not refused or not capacity:
+            return None
+        late = [point for point in refused if self._came_later(point, capacity)]
+        most = next((one.maximum for one in traffic.scaling if one.direction is direction), None)
+        full = [point for point in refused if most is not None and _had(point, capacity) >= most]
+        scaled_in = [point for point in refused if self._was_lowered(point, capacity)]
+        if most is not None and (full or (late and max(point.value for point in capacity) >= most)):
+            kind, chosen = "at-maximum", refused
+        elif late:
+            kind, chosen = "too-late", late
+        elif scaled_in:
+            kind, chosen = "scaled-in", scaled_in
+        else:
+            return None
+        low = min(_had(point, capacity) for point in chosen)
+        high = max(point.value for point in capacity)
+        events = sum(point.value for point in chosen)
+        return _Lag(kind, self._bursts(chosen), events, _share(traffic, word, chosen, events), low, high)
+
+    def _came_later(self, refused: Point, capacity: list[Point]) -> bool:
+        """Whether capacity rose after a refusal that met less."""
+        had = _had(refused, capacity)
+        later = [point.value for point in capacity if point.start > refused.start]
+        return any(value >= had * (1 + self.rise) for value in later[: self._soon(refused)])
+
+    def _soon(self, refused: Point) -> int:
+        """Return how many periods make half an hour: what came later than that answered another burst."""
+        return max(1, self.apart_seconds // refused.seconds)
+
+    def _was_lowered(self, refused: Point, capacity: list[Point]) -> bool:
+        """Whether capacity was taken away in the half hour before a refusal."""
+        had = _had(refused, capacity)
+        before = [point.value for point in capacity if 0 < refused.start - point.start <= self.apart_seconds * 1000]
+        return any(value >= had * (1 + self.rise) for value in before)
+
+    def _bursts(self, refused: list[Point]) -> tuple[Instant, ...]:
+        starts = [refused[0].start]
+        for before, point in pairwise(refused):
+            if point.start - before.end > self.apart_seconds * 1000:
+                starts.append(point.start)
+        return tuple(starts)
+
+    def _period_hours(self, lag: _Lag) -> float | None:
+        """Return the period of the bursts, where they came three times at even distances."""
+        gaps = [later - earlier for earlier, later in pairwise(lag.starts)]
+        if len(lag.starts) < self.periodic_bursts:
+            return None
+        mean = sum(gaps) / len(gaps)
+        is_even = all(abs(gap - mean) <= self.periodic_spread * mean for gap in gaps)
+        return mean / 3_600_000 if is_even else None
+
+    def _finding(self, lag: _Lag, traffic: Traffic, direction: Direction) -> Finding:
+        period = self._period_hours(lag)
+        is_hard = lag.share is not None and lag.share >= self.high_share and lag.kind == "at-maximum"
+        every = "" if period is None else f", every {number(period)} hours"
+        decreases = traffic.place.table.provisioning.decreases_today if traffic.place.table is not None else None
+        return finding(
+            self.name,
+            traffic,
+            Severity.HIGH if is_hard else Severity.MEDIUM,
+            f"{number(lag.events)} {direction} throttle events on {traffic.target} met {number(lag.low)} provisioned"
+            f" units, {_WHY[lag.kind]} {number(lag.high)}{every}",
+            confidence=Confidence.CERTAIN if lag.kind == "too-late" or traffic.scaling else Confidence.LIKELY,
+            because=None if traffic.scaling else "what autoscaling was told to do was not visible",
+            sources=(SourceName.CLOUDWATCH_METRICS.value, SourceName.TABLE_CATALOG.value),
+            subject=direction.value,
+            cause=lag.kind,
+            direction=direction,
+            first_seen=lag.starts[0],
+            evidence={
+                "throttle_events": lag.events,
+                "throttled_share_low": None if lag.share is None else round(lag.share, 5),
+                "capacity_met": lag.low,
+                "capacity_reached": lag.high,
+                "bursts": len(lag.starts),
+                "period_hours": None if period is None else round(period, 2),
+                "decreases_today": decreases,
+            },
+            advice=tuple(_advice(lag, period, traffic, direction)),
+        )
+
+
+_WHY = {
+    "at-maximum": "and autoscaling may go no further than",
+    "too-late": "while minutes later there were",
+    "scaled-in": "though shortly before there had been",
+}
+
+
+def _throttles(traffic: Traffic, word: str) -> list[Point]:
+    """Return the events that provisioned capacity may have caused, by period."""
+    named = series_of(traffic.metrics, f"{word}ProvisionedThroughputThrottleEvents")
+    return points(named or series_of(traffic.metrics, f"{word}ThrottleEvents"), traffic.window)
+
+
+def _had(refused: Point, capacity: list[Point]) -> float:
+    """Return the capacity at the time of a refusal: of the last period that began before its end."""
+    begun = [point for point in capacity if point.start < refused.end]
+    touching = [point for point in begun if point.end > refused.start]
+    chosen = touching or begun[-1:] or capacity[:1]
+    return min(point.value for point in chosen)
+
+
+def _share(traffic: Traffic, word: str, refused: list[Point], events: float) -> float | None:
+    """Return at least which part of the requests of those periods was refused: a request takes half a unit or more."""
+    consumed = series_of(traffic.metrics, f"Consumed{word}CapacityUnits")
+    used = [point for one in refused for point in points(consumed, Window(one.start, one.end))]
+    if not used:
+        return None
+    served = sum(point.value for point in used) * (2 if word == "Read" else 1)
+    return events / (events + served)
+
+
+def _advice(lag: _Lag, period: float | None, traffic: Traffic, direction: Direction) -> Iterator[Advice]:
+    if period is not None:
+        yield advise(
+            "schedule-scaling",
+            f"The burst comes every {number(period)} hours: raise the minimum on a schedule, ten minutes before it",
+            effect="capacity is there when the burst is",
+            risk=Risk.LOW,
+            reversible=True,
+            takes="minutes",
+        )
+    if lag.kind == "at-maximum":
+        yield from raise_capacity(traffic, direction)
+    yield advise(
+        "switch-to-on-demand",
+        f"Bursts of {percent(lag.high / max(lag.low, 1e-9))} of what stands ready suit on-demand capacity better",
+        effect="no autoscaling to wait for; up to twice the earlier peak at once",
+        risk=Risk.LOW,
+        reversible=True,
+        takes="minutes",
+    )
+    if period is None and lag.kind != "at-maximum":
+        yield advise(
+            "smooth-traffic",
+            "Let the burst rise over minutes, or send it through a queue",
+            effect="autoscaling can follow",
+            risk=Risk.LOW,
+            reversible=True,
+            takes="a deploy",
+        )

@@ -1,0 +1,151 @@
+"""Slower than at the same hour of other days, and where the time goes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
+
+from msgspec import Struct
+
+from analyzer.detectors.advice import advise
+from analyzer.detectors.thresholds import Positive, Whole
+from analyzer.detectors.verdict import finding
+from analyzer.detectors.words import number
+from analyzer.knowledge.operations import OPERATIONS
+from analyzer.model.finding import Advice, Confidence, Finding, Severity
+from analyzer.model.sight import Horizon, Sight, Skipped, SkipReason, SourceName
+from analyzer.traffic.baseline import same_hour
+from analyzer.traffic.latency import quantile_ms
+from analyzer.traffic.series import points, series_of, total
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from analyzer.model.traffic import Traffic
+
+__all__ = ["LatencyShift"]
+
+
+class _Shift(NamedTuple):
+    """One operation that became slower: milliseconds now and before, and how many days speak for before."""
+
+    operation: str
+    now: float
+    before: float
+    days: int
+    cause: str
+    why: str
+
+
+class LatencyShift(Struct, frozen=True):
+    """Judges the p99 of each operation against the same hour of past days."""
+
+    factor: Positive = 2.0
+    days: Whole = 3
+    requests_a_minute: Whole = 50
+    bigger: Positive = 1.5
+    attempts: Positive = 1.05
+    least_ms: Positive = 5.0
+
+    name: ClassVar[str] = "latency-shift"
+    horizon: ClassVar[Horizon] = Horizon.WINDOW
+    needs: ClassVar[tuple[frozenset[Sight], ...]] = (frozenset({Sight.METRICS}), frozenset({Sight.REQUESTS}))
+    sharpens: ClassVar[frozenset[Sight]] = frozenset({Sight.REQUESTS})
+
+    def detect(self, traffic: Traffic) -> Iterable[Finding | Skipped]:
+        """Yield one finding an operation; without a past there is nothing to be slower than."""
+        if traffic.target.index is not None:
+            return
+        days = 0
+        for operation in OPERATIONS:
+            series = series_of(traffic.metrics, "SuccessfulRequestLatency", "p99", Operation=operation)
+            before = same_hour(series, traffic.window)
+            days = max(days, len(before))
+            now = max((point.value for point in points(series, traffic.window)), default=None)
+            if now is None or len(before) < self.days or not self._is_busy(traffic, operation):
+                continue
+            usual = sorted(before)[len(before) // 2]
+            if now >= self.factor * usual and now - usual >= self.least_ms:
+                yield self._finding(self._explain(traffic, operation, now, usual, len(before)), traffic)
+        if days < self.days:
+            needs = (f"the same hour of {self.days} past days in CloudWatch or in history",)
+            yield Skipped(self.name, traffic.target.table, None, SkipReason.NOT_COVERED, needs)
+
+    def _is_busy(self, traffic: Traffic, operation: str) -> bool:
+        counted = series_of(traffic.metrics, "SuccessfulRequestLatency", "SampleCount", Operation=operation)
+        requests = total(counted, traffic.window)
+        minutes = len(points(counted, traffic.window)) * (counted.period_seconds / 60 if counted is not None else 1)
+        return requests is not None and minutes > 0 and requests / minutes >= self.requests_a_minute
+
+    def _explain(self, traffic: Traffic, operation: str, now: float, usual: float, days: int) -> _Shift:
+        """Say where the time goes: into bigger answers, retries, the client, or DynamoDB itself."""
+        items = series_of(traffic.metrics, "ReturnedItemCount", "Average", Operation=operation)
+        items_now = max((point.value for point in points(items, traffic.window)), default=None)
+        items_before = same_hour(items, traffic.window)
+        if items_now is not None and items_before:
+            median = sorted(items_before)[len(items_before) // 2]
+            if median and items_now >= self.bigger * median:
+                why = f"an answer has {number(items_now)} items, usually {number(median)}"
+                return _Shift(operation, now, usual, days, "bigger-reads", why)
+        rows = [row for row in traffic.rows if row.shape.operation == operation]
+        attempts = max((row.attempts_a_request or 0.0 for row in rows), default=0.0)
+        if attempts >= self.attempts:
+            return _Shift(operation, now, usual, days, "retries", f"{attempts:.2f} tries a call")
+        seen = quantile_ms(rows, 0.99)
+        if seen is not None and seen >= self.factor * now:
+            return _Shift(operation, now, usual, days, "client", f"callers wait {number(seen)} ms for it")
+        return _Shift(operation, now, usual, days, "service", "DynamoDB's own latency rose, answers did not grow")
+
+    def _finding(self, shift: _Shift, traffic: Traffic) -> Finding:
+        return finding(
+            self.name,
+            traffic,
+            Severity.MEDIUM,
+            f"{shift.operation} on {traffic.target} takes {number(shift.now)} ms at p99, {number(shift.before)} at this"
+            f" hour of {shift.days} past days: {shift.why}",
+            confidence=Confidence.LIKELY,
+            because="a few past days are a small baseline",
+            sources=(SourceName.CLOUDWATCH_METRICS.value,),
+            subject=shift.operation,
+            cause=shift.cause,
+            evidence={
+                "p99_ms": round(shift.now, 2),
+                "usual_p99_ms": round(shift.before, 2),
+                "ratio": round(shift.now / shift.before, 2) if shift.before else None,
+                "days": shift.days,
+                "operation": shift.operation,
+            },
+            advice=_ADVICE[shift.cause],
+        )
+
+
+_ADVICE: dict[str, tuple[Advice, ...]] = {
+    "service": (
+        advise(
+            "check-service-health",
+            "Look at the AWS Health Dashboard for DynamoDB in this region",
+            effect="tells whether to wait",
+        ),
+    ),
+    "client": (
+        advise(
+            "check-client",
+            "Look at the callers' connection pool, CPU, garbage collection and network",
+            effect="the time is lost before or after DynamoDB",
+        ),
+    ),
+    "retries": (
+        advise(
+            "back-off",
+            "Find what is refused and retried; findings of throttling and errors name it",
+            effect="a call takes one try again",
+        ),
+    ),
+    "bigger-reads": (
+        advise(
+            "follow-pages",
+            "Ask for smaller pages, or for fewer attributes",
+            effect="each call is as quick as before",
+            takes="a deploy",
+        ),
+    ),
+}

@@ -1,0 +1,163 @@
+"""DynamoDB, or the path to it, fails: it is not you."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from msgspec import Struct
+
+from analyzer.detectors.advice import advise
+from analyzer.detectors.thresholds import Share, Whole
+from analyzer.detectors.verdict import finding
+from analyzer.detectors.words import number, percent
+from analyzer.knowledge.operations import OPERATIONS
+from analyzer.model.finding import Confidence, Finding, Severity
+from analyzer.model.sight import Horizon, Sight, Skipped, SourceName
+from analyzer.traffic.series import series_of, total
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from analyzer.model.traffic import Traffic
+
+__all__ = ["ServiceFault"]
+
+
+class ServiceFault(Struct, frozen=True):
+    """Judges 5xx answers and calls that got no answer, one table at a time and over all of them."""
+
+    errors_share: Share = 0.001
+    least_errors: Whole = 5
+    tables: Whole = 2
+    transport_share: Share = 0.01
+    critical_failed_share: Share = 0.05
+
+    name: ClassVar[str] = "service-fault"
+    horizon: ClassVar[Horizon] = Horizon.WINDOW
+    needs: ClassVar[tuple[frozenset[Sight], ...]] = (frozenset({Sight.METRICS}), frozenset({Sight.REQUESTS}))
+    sharpens: ClassVar[frozenset[Sight]] = frozenset({Sight.METRICS, Sight.REQUESTS})
+
+    def detect(self, traffic: Traffic) -> Iterable[Finding | Skipped]:
+        """Yield at most one finding a table for 5xx, and one for a path that answers nothing."""
+        if traffic.target.index is not None:
+            return
+        injected = _metric(traffic, "FaultInjectionServiceInducedErrors")
+        if injected:
+            yield self._injected(traffic, injected)
+            return
+        yield from self._errors(traffic)
+        yield from self._transport(traffic)
+
+    def _errors(self, traffic: Traffic) -> Iterable[Finding]:
+        by_log = sum(row.server_errors.value for row in traffic.rows)
+        by_metrics = _metric(traffic, "SystemErrors")
+        errors = max(by_log, by_metrics or 0.0)
+        asked = _asked(traffic)
+        share = errors / asked if asked else None
+        many = traffic.around.with_server_errors >= self.tables and errors > 0
+        if not many and (errors < self.least_errors or (share is not None and share < self.errors_share)):
+            return
+        failed = sum(row.failed.value for row in traffic.rows)
+        calls = sum(row.requests.value for row in traffic.rows)
+        is_failing = calls > 0 and failed >= self.critical_failed_share * calls
+        where = f", {traffic.around.with_server_errors} of {traffic.around.asked} tables with it" if many else ""
+        yield finding(
+            self.name,
+            traffic,
+            Severity.CRITICAL if is_failing else Severity.HIGH,
+            f"DynamoDB answered {number(errors)} requests to {traffic.target} with an error of its own"
+            f" ({'share unknown' if share is None else percent(share)}){where}: it is not your requests",
+            sources=tuple(_sources(by_log, by_metrics)),
+            subject="5xx",
+            cause="service",
+            evidence={
+                "server_errors": errors,
+                "server_error_share": None if share is None else round(share, 6),
+                "tables_with_it": traffic.around.with_server_errors,
+                "tables_seen": traffic.around.asked,
+                "failed_calls": failed or None,
+            },
+            advice=_ADVICE,
+        )
+
+    def _transport(self, traffic: Traffic) -> Iterable[Finding]:
+        lost = sum(row.transport_failures.value for row in traffic.rows)
+        calls = sum(row.requests.value for row in traffic.rows)
+        across = traffic.around.with_transport_failures
+        if lost < self.least_errors or lost < self.transport_share * calls:
+            return
+        is_path = across >= self.tables
+        yield finding(
+            self.name,
+            traffic,
+            Severity.CRITICAL if lost >= self.critical_failed_share * calls else Severity.HIGH,
+            f"{number(lost)} of {number(calls)} calls to {traffic.target} got no answer at all"
+            + (f", and so it is with {across} of {traffic.around.asked} tables" if is_path else ""),
+            confidence=Confidence.CERTAIN if is_path else Confidence.LIKELY,
+            because=None if is_path else "one table alone: it may be the client's own pool or network",
+            subject="transport",
+            cause="path",
+            evidence={
+                "transport_failures": lost,
+                "calls": calls,
+                "tables_with_it": across,
+                "tables_seen": traffic.around.asked,
+            },
+            advice=_ADVICE[::-1],
+        )
+
+    def _injected(self, traffic: Traffic, injected: float) -> Finding:
+        return finding(
+            self.name,
+            traffic,
+            Severity.LOW,
+            f"{number(injected)} errors of {traffic.target} were induced by AWS Fault Injection Service: an exercise",
+            sources=(SourceName.CLOUDWATCH_METRICS.value,),
+            subject="injected",
+            cause="fault-injection",
+            evidence={"induced_errors": injected},
+        )
+
+
+_ADVICE = (
+    advise(
+        "check-service-health",
+        "Look at the AWS Health Dashboard for DynamoDB in this region; stop tuning the table",
+        effect="no time is lost on keys and capacity",
+        command="aws health describe-events --filter services=DYNAMODB  # read-only",
+    ),
+    advise(
+        "check-client",
+        "Look at the callers' network, connection pool and DNS, and at the VPC endpoint",
+        effect="tells the path from the service",
+    ),
+)
+
+
+def _metric(traffic: Traffic, metric: str) -> float | None:
+    """Return the sum of a metric over all operations; None where nobody asked for it."""
+    found = [total(series_of(traffic.metrics, metric, Operation=operation), traffic.window) for operation in OPERATIONS]
+    found.append(total(series_of(traffic.metrics, metric), traffic.window))
+    known = [one for one in found if one is not None]
+    return sum(known) if known else None
+
+
+def _asked(traffic: Traffic) -> float | None:
+    """Return how many requests there were: of the log, else those that CloudWatch saw succeed."""
+    logged = sum(row.requests.value for row in traffic.rows)
+    if logged:
+        return logged
+    counted = [
+        total(
+            series_of(traffic.metrics, "SuccessfulRequestLatency", "SampleCount", Operation=operation), traffic.window
+        )
+        for operation in OPERATIONS
+    ]
+    return sum(one for one in counted if one is not None) or None
+
+
+def _sources(by_log: float, by_metrics: float | None) -> Iterable[str]:
+    if by_log:
+        yield SourceName.REQUEST_LOG.value
+    if by_metrics:
+        yield SourceName.CLOUDWATCH_METRICS.value

@@ -1,0 +1,187 @@
+"""A backfill, replay or import that writes faster than the table can take, or than it was declared to."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from msgspec import Struct
+
+from analyzer.detectors.advice import advise
+from analyzer.detectors.thresholds import Share, Whole
+from analyzer.detectors.verdict import finding
+from analyzer.detectors.words import number, percent, who
+from analyzer.model.finding import Confidence, Direction, Finding, Risk, Severity, Victim
+from analyzer.model.sight import Horizon, Sight, Skipped, SourceName
+from analyzer.traffic.limits_hit import limits_hit
+from analyzer.traffic.series import series_of, total
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from analyzer.model.traffic import PatternTraffic, Traffic
+
+__all__ = ["UnpacedBulk"]
+
+_BULK = frozenset({"BatchWriteItem", "PutItem", "UpdateItem", "DeleteItem"})
+
+
+class UnpacedBulk(Struct, frozen=True):
+    """Judges the caller that writes most while writes are refused, and patterns that must pace themselves."""
+
+    caller_share: Share = 0.5
+    least_tries: Whole = 10
+    batch_share: Share = 0.5
+
+    name: ClassVar[str] = "unpaced-bulk"
+    horizon: ClassVar[Horizon] = Horizon.WINDOW
+    needs: ClassVar[tuple[frozenset[Sight], ...]] = (frozenset({Sight.REQUESTS}), frozenset({Sight.METRICS}))
+    sharpens: ClassVar[frozenset[Sight]] = frozenset({Sight.REQUEST_UNITS, Sight.CONTRACT})
+
+    def detect(self, traffic: Traffic) -> Iterable[Finding | Skipped]:
+        """Yield a finding a caller, or one for the table where callers are not seen."""
+        if traffic.target.index is not None:
+            return
+        if Sight.REQUESTS in traffic.sights:
+            yield from self._by_callers(traffic)
+        elif (told := self._by_metrics(traffic)) is not None:
+            yield told
+
+    def _by_callers(self, traffic: Traffic) -> Iterator[Finding]:
+        seconds = max(traffic.window.seconds, 1.0)
+        writers: dict[str | None, list[PatternTraffic]] = {}
+        for row in traffic.rows:
+            if row.shape.writes and not row.secondary:
+                writers.setdefault(row.caller, []).append(row)
+        everything = sum(_units(rows) for rows in writers.values())
+        refused = _refused(traffic)
+        for caller, rows in writers.items():
+            share = _units(rows) / everything if everything else 0.0
+            over = self._over_its_pace(rows, traffic, seconds)
+            is_bulk = refused >= self.least_tries and share >= self.caller_share and len(writers) > 1 and _is_bulk(rows)
+            if over is not None or is_bulk:
+                yield self._finding(caller, rows, share, over, refused, traffic)
+
+    @staticmethod
+    def _over_its_pace(rows: list[PatternTraffic], traffic: Traffic, seconds: float) -> tuple[float, float] | None:
+        """Return the units a second of a pattern, and the most that it declared, where it is over."""
+        for row in rows:
+            declared = traffic.place.patterns.get(row.attribution.pattern or "")
+            most = declared.max_units_per_second if declared is not None else None
+            rate = row.write_units.low / seconds
+            if most is not None and row.units_known and rate > most:
+                return rate, most
+        return None
+
+    def _finding(
+        self,
+        caller: str | None,
+        rows: list[PatternTraffic],
+        share: float,
+        over: tuple[float, float] | None,
+        refused: float,
+        traffic: Traffic,
+    ) -> Finding:
+        others = {
+            Victim(one.caller, one.pattern)
+            for throttles in traffic.throttles
+            if throttles.direction is Direction.WRITE
+            for one in throttles.hurt
+            if one.caller != caller
+        }
+        most = max(rows, key=lambda row: row.write_units.value)
+        pace = "" if over is None else f", {number(over[0])} units a second where it declared {number(over[1])}"
+        hurt = f" while {number(refused)} write tries are refused" if refused else ""
+        return finding(
+            self.name,
+            traffic,
+            Severity.HIGH if others else Severity.MEDIUM,
+            f"{who(caller)} writes {percent(share)} of the write units of {traffic.target}{pace}{hurt}",
+            subject=caller or "",
+            caller=caller,
+            pattern=most.attribution.pattern,
+            fingerprint=most.shape.fingerprint,
+            victims=tuple(sorted(others, key=lambda victim: (victim.caller or "", victim.pattern or ""))),
+            cause="over-its-pace" if over is not None else "unpaced",
+            direction=Direction.WRITE,
+            evidence={
+                "share_of_write_units": round(share, 4),
+                "units_a_second": None if over is None else round(over[0], 2),
+                "declared_units_a_second": None if over is None else over[1],
+                "refused_tries": refused,
+            },
+            advice=_advice(who(caller)),
+        )
+
+    def _by_metrics(self, traffic: Traffic) -> Finding | None:
+        """Judge by operations: most successful writes are batches while writes are refused."""
+        hits = [hit for hit in limits_hit(traffic) if hit.direction is Direction.WRITE]
+        events = sum(hit.events or 0.0 for hit in hits)
+        served = {
+            operation: total(
+                series_of(traffic.metrics, "SuccessfulRequestLatency", "SampleCount", Operation=operation),
+                traffic.window,
+            )
+            or 0.0
+            for operation in _BULK
+        }
+        of_all = sum(served.values())
+        if events < self.least_tries or not of_all or served["BatchWriteItem"] < self.batch_share * of_all:
+            return None
+        share = served["BatchWriteItem"] / of_all
+        return finding(
+            self.name,
+            traffic,
+            Severity.MEDIUM,
+            f"{percent(share)} of the writes to {traffic.target} are batches, while {number(events)} write throttle"
+            " events were counted: a bulk writer outruns the table",
+            confidence=Confidence.LIKELY,
+            because="metrics know operations, not callers",
+            sources=(SourceName.CLOUDWATCH_METRICS.value,),
+            subject="",
+            cause="unpaced",
+            direction=Direction.WRITE,
+            evidence={"batch_share": round(share, 4), "throttle_events": events},
+            advice=_advice("the bulk writer"),
+        )
+
+
+def _units(rows: list[PatternTraffic]) -> float:
+    """Return write units, or requests where units are not known."""
+    return sum(row.write_units.value if row.units_known else row.requests.value for row in rows)
+
+
+def _is_bulk(rows: list[PatternTraffic]) -> bool:
+    """Whether writes come in batches, or several a second from one shape: nobody's clicks."""
+    return any(row.shape.operation == "BatchWriteItem" for row in rows)
+
+
+def _refused(traffic: Traffic) -> float:
+    """Return the write tries that the table or its indexes refused."""
+    return sum(
+        hit.tries.value if hit.tries is not None else hit.events or 0.0
+        for one in (traffic, *traffic.indexes)
+        for hit in limits_hit(one)
+        if hit.direction is Direction.WRITE
+    )
+
+
+def _advice(writer: str) -> tuple[object, ...]:
+    return (
+        advise(
+            "pace-writes",
+            f"Give {writer} a rate limit in write units a second, below what the table has left",
+            effect="the rest of the traffic is served; the bulk ends a little later",
+            risk=Risk.LOW,
+            reversible=True,
+            takes="minutes",
+            snippet='limiter.acquire(response["ConsumedCapacity"][0]["CapacityUnits"])',
+        ),
+        advise(
+            "use-queue",
+            f"Put a queue before {writer}, with a consumer of bounded concurrency",
+            effect="bursts become a steady stream that can be stopped and resumed",
+            risk=Risk.LOW,
+            reversible=True,
+            takes="a deploy",
+        ),
+    )

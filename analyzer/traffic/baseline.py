@@ -1,0 +1,33 @@
+"""What a series said at the same time of day on past days."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from analyzer.model.window import Window
+from analyzer.traffic.series import points
+
+if TYPE_CHECKING:
+    from analyzer.model.batch import MetricSeries
+
+__all__ = ["same_hour"]
+
+_DAY_MS = 86_400_000
+_HALF_HOUR_MS = 1_800_000
+
+
+def same_hour(series: MetricSeries | None, window: Window) -> list[float]:
+    """Return one value a past day, the newest first: the median within half an hour of the window's time of day.
+
+    Days without a point are left out: no data is not zero.
+    """
+    if series is None or not series.timestamps:
+        return []
+    found = []
+    days = (window.start - series.timestamps[0]) // _DAY_MS + 1
+    for day in range(1, max(days, 0) + 1):
+        start, end = window.start - day * _DAY_MS, window.end - day * _DAY_MS
+        near = [point.value for point in points(series, Window(start - _HALF_HOUR_MS, end + _HALF_HOUR_MS))]
+        if near:
+            found.append(sorted(near)[len(near) // 2])
+    return found
