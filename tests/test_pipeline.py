@@ -76,7 +76,12 @@ def test_each_planted_fault_is_found_with_its_place_and_caller(report: Report) -
 
 def test_what_another_finding_explains_is_folded_under_it(report: Report) -> None:
     explained = {(f.detector, f.index) for f in report.findings if f.caused_by is not None}
-    assert explained == {("throttling", None), ("throttling", "GSI2"), ("gsi-back-pressure", "GSI2")}
+    assert explained == {
+        ("throttling", None),
+        ("throttling", "GSI2"),
+        ("gsi-back-pressure", "GSI2"),
+        ("retry-storm", None),
+    }
 
 
 def test_faults_that_ended_are_closed_and_have_their_span(report: Report) -> None:
