@@ -19,6 +19,11 @@ class AwsAccount(Struct, frozen=True):
     external_id: str | None = None
     regions: tuple[str, ...] = ()
 
+    def __post_init__(self) -> None:
+        """Refuse a role without the account that it belongs to."""
+        if self.role is not None and self.account is None:
+            raise ValueError("an account with a role to assume needs its twelve digits")
+
 
 class AwsConfig(Struct, frozen=True):
     """Regions, accounts, endpoint, patience and money.

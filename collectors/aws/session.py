@@ -9,7 +9,7 @@ import time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import aioboto3
-from aiobotocore.credentials import AioDeferredRefreshableCredentials
+from aiobotocore.credentials import AioCredentials
 from aiobotocore.session import AioSession
 from botocore.config import Config
 
@@ -33,6 +33,8 @@ __all__ = ["Aws", "Place"]
 _SESSION_NAME = "dynascope"
 _ROLE_SECONDS = 3600
 """How long a role is assumed for: what every role allows, chained ones too."""
+_RENEW_MS = 300_000
+"""So long before its end a role is assumed again."""
 _SULK_MS = 10_000
 """So long a role that could not be assumed is not asked for again: a hundred calls must not become a hundred more."""
 
@@ -49,15 +51,17 @@ class Place(NamedTuple):
 
 
 class _Account:
-    """One account: its session, its clients, and what its own failures have used up."""
+    """One account: its credentials, its clients, and what its own failures have used up."""
 
-    def __init__(self, config: AwsAccount, session: aioboto3.Session, concurrent: int) -> None:
+    def __init__(self, config: AwsAccount, concurrent: int) -> None:
         self.config = config
-        self.session = session
+        self.credentials = None if config.role is None else AioCredentials("", "")
+        self.lasts_until: Instant = 0
         self.clients: dict[tuple[str, str], Any] = {}
         self.turns: dict[str, asyncio.Semaphore] = {}
         self.retries: dict[str, RetryBudget] = {}
         self.opening = asyncio.Lock()
+        self.assuming = asyncio.Lock()
         self.stack = contextlib.AsyncExitStack()
         self.refusal: tuple[Instant, CollectError] | None = None
         self._concurrent = concurrent
@@ -90,9 +94,9 @@ class Aws:
         self._clock = clock
         self._sleep = sleep
         self._draw = draw
-        self._accounts: dict[str | None, _Account] = {}
-        for account in (AwsAccount(), *config.accounts):
-            self._accounts[account.account] = _Account(account, self._session(account), config.concurrent)
+        accounts = (AwsAccount(), *config.accounts)
+        self._accounts = {account.account: _Account(account, config.concurrent) for account in accounts}
+        self._sessions = {name: self._session(home.credentials) for name, home in self._accounts.items()}
         self._first = self._own_region() or "us-east-1"
 
     def places(self) -> tuple[Place, ...]:
@@ -164,6 +168,7 @@ class Aws:
         self, home: _Account, place: Place, service: str, operation: str, params: dict[str, object]
     ) -> dict[str, Any]:
         limit = (self.config.connect_ms + self.config.read_ms) / 1000
+        await self._assume(home)
         try:
             async with asyncio.timeout(limit):
                 client = await self._client(home, service, place.region)
@@ -182,7 +187,7 @@ class Aws:
         async with home.opening:
             client = home.clients.get((service, region))
             if client is None:
-                making = home.session.client(
+                making = self._sessions[home.config.account].client(
                     service, region_name=region, endpoint_url=self.config.endpoint_url, config=self._client_config()
                 )
                 client = home.clients[service, region] = await home.stack.enter_async_context(making)
@@ -198,37 +203,40 @@ class Aws:
             user_agent_extra=_SESSION_NAME,
         )
 
-    def _session(self, account: AwsAccount) -> aioboto3.Session:
+    def _session(self, credentials: AioCredentials | None) -> aioboto3.Session:
         inner = AioSession(profile=self.config.profile)
         inner.register_component("response_parser_factory", CheckedParserFactory())
-        if account.role is not None:
-            inner._credentials = AioDeferredRefreshableCredentials(lambda: self._assume(account), "assume-role")  # noqa: SLF001 -- the SDK has no other way in
+        if credentials is not None:
+            inner._credentials = credentials  # noqa: SLF001 -- the SDK has no other way in
         return aioboto3.Session(botocore_session=inner)
 
     def _own_region(self) -> str | None:
         if self.config.regions:
             return self.config.regions[0]
-        found: str | None = self._accounts[None].session.region_name
+        found: str | None = self._sessions[None].region_name
         return found
 
-    async def _assume(self, account: AwsAccount) -> dict[str, str]:
-        """Assume a role with the daemon's own credentials; a refusal is remembered for a moment."""
-        home = self._accounts[account.account]
-        now = self._clock()
-        if home.refusal is not None and now - home.refusal[0] < _SULK_MS:
-            raise home.refusal[1]
-        asked = {"RoleArn": account.role, "RoleSessionName": _SESSION_NAME, "DurationSeconds": _ROLE_SECONDS}
-        external = {} if account.external_id is None else {"ExternalId": account.external_id}
-        try:
-            answer = await self.call("sts", "AssumeRole", region=None, account=None, **asked, **external)
-        except CollectError as error:
-            home.refusal = (now, error)
-            raise
-        home.refusal = None
-        given = answer["Credentials"]
-        return {
-            "access_key": given["AccessKeyId"],
-            "secret_key": given["SecretAccessKey"],
-            "token": given["SessionToken"],
-            "expiry_time": given["Expiration"].isoformat(),
-        }
+    async def _assume(self, home: _Account) -> None:
+        """Assume an account's role with the daemon's own credentials, unless it lasts; a refusal is remembered."""
+        role, credentials = home.config, home.credentials
+        if credentials is None or self._clock() < home.lasts_until - _RENEW_MS:
+            return
+        async with home.assuming:
+            now = self._clock()
+            if now < home.lasts_until - _RENEW_MS:
+                return  # somebody else did while we waited
+            if home.refusal is not None and now - home.refusal[0] < _SULK_MS:
+                raise home.refusal[1]
+            asked = {"RoleArn": role.role, "RoleSessionName": _SESSION_NAME, "DurationSeconds": _ROLE_SECONDS}
+            external = {} if role.external_id is None else {"ExternalId": role.external_id}
+            try:
+                answer = await self.call("sts", "AssumeRole", region=None, account=None, **asked, **external)
+            except CollectError as error:
+                home.refusal = (now, error)
+                raise
+            home.refusal = None
+            given = answer["Credentials"]
+            credentials.access_key = given["AccessKeyId"]
+            credentials.secret_key = given["SecretAccessKey"]
+            credentials.token = given["SessionToken"]
+            home.lasts_until = round(given["Expiration"].timestamp() * 1000)

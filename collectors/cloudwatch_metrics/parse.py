@@ -66,7 +66,7 @@ class _Result(Struct, rename="pascal"):
     status_code: str = ""
 
 
-class _MetricData(Struct, rename="pascal"):
+class _Answer(Struct, rename="pascal"):
     metric_data_results: list[_Result]
     next_token: str | None = None
 
@@ -89,7 +89,7 @@ class _Listing(Struct, rename="pascal"):
 def parse_page(answer: Mapping[str, Any]) -> Page:
     """Read one page of GetMetricData; raises MalformedError where it is no such thing."""
     try:
-        page = msgspec.convert(answer, _MetricData)
+        page = msgspec.convert(answer, _Answer)
         results = {result.id: _points(result) for result in page.metric_data_results}
     except (msgspec.ValidationError, ValueError) as error:
         raise _malformed("GetMetricData", error) from None

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     Reply = Callable[["WireAws", web.Request], Awaitable[web.StreamResponse]]
 
-__all__ = ["CLOUDWATCH_FAULTS", "JSON_FAULTS", "WireAws", "error_xml", "json_error", "text"]
+__all__ = ["CLOUDWATCH_FAULTS", "JSON_FAULTS", "WireAws", "error_xml", "json_error", "json_text", "text"]
 
 Answer = dict[str, Any]
 

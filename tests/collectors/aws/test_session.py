@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
+from collections import Counter
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +23,7 @@ from analyzer.errors import (
 from analyzer.model.sight import Gap, GapReason, SourceName
 from collectors.aws.config import AwsAccount, AwsConfig
 from collectors.aws.session import Aws, Place
-from tests.support.wire_aws import CLOUDWATCH_FAULTS, JSON_FAULTS, WireAws, error_xml, json_error, text
+from tests.support.wire_aws import CLOUDWATCH_FAULTS, JSON_FAULTS, WireAws, error_xml, json_error, json_text, text
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -227,7 +230,7 @@ async def test_calls_wait_for_their_turn(connect: Connect) -> None:
 
 def assume(wire: WireAws, minutes: int = 60) -> None:
     def role(params: dict[str, Any]) -> dict[str, Any]:
-        expires = datetime.now(UTC) + timedelta(minutes=minutes)
+        expires = datetime(2026, 11, 30, 10, tzinfo=UTC) + timedelta(minutes=minutes)
         name = params["RoleArn"].split(":")[4]
         given = {"AccessKeyId": f"AKID{name}", "SecretAccessKey": "s", "SessionToken": "t", "Expiration": expires}
         return {"Credentials": given}
@@ -249,12 +252,52 @@ async def test_a_role_is_assumed_once_with_its_external_id(connect: Connect, wir
     assert signed_by(wire) == ["AKIDTEST", *["AKID111122223333"] * 3]
 
 
+async def test_calls_side_by_side_open_one_client_and_assume_one_role(connect: Connect, wire: WireAws) -> None:
+    assume(wire)
+    aws = connect(accounts=(AwsAccount("111122223333", ROLE),))
+    await asyncio.gather(*(describe(aws, account="111122223333") for _ in range(5)))
+    assert len(wire.asked("AssumeRole")) == 1
+    assert len(aws._accounts["111122223333"].clients) == 1
+
+
+def test_a_role_needs_its_account() -> None:
+    with pytest.raises(ValueError, match="twelve digits"):
+        AwsAccount(role=ROLE)
+
+
+async def test_times_may_be_seconds_or_text(connect: Connect, wire: WireAws) -> None:
+    for told in (1_796_032_800, 1_796_032_800.0, "2026-11-30T10:00:00Z", "Mon, 30 Nov 2026 10:00:00 GMT"):
+        wire.script = [json_text(json.dumps({"Table": {"CreationDateTime": told}}))]
+        answer = await describe(connect())
+        assert answer["Table"]["CreationDateTime"] == datetime(2026, 11, 30, 10, tzinfo=UTC)
+
+
+async def test_a_cold_start_on_many_tables_stays_below_the_rates(
+    connect: Connect, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    aws = connect()
+    sent: list[tuple[int, str]] = []
+
+    async def send(_: Any, __: Any, ___: str, operation: str, ____: Any) -> dict[str, Any]:
+        sent.append((aws._clock(), operation))
+        return {}
+
+    monkeypatch.setattr(aws, "_send", send)
+    for table in range(500):
+        await aws.call("dynamodb", "DescribeTable", TableName=f"table-{table}")
+        for index in range(4):
+            await aws.call("dynamodb", "DescribeContributorInsights", TableName=f"table-{table}", IndexName=f"i{index}")
+    for operation, published in (("DescribeTable", 50), ("DescribeContributorInsights", 20)):
+        seconds = [time // 1000 for time, name in sent if name == operation]
+        assert max(Counter(seconds).values()) <= published
+
+
 async def test_a_role_that_runs_out_is_assumed_again(connect: Connect, wire: WireAws) -> None:
     assume(wire, minutes=1)
     aws = connect(accounts=(AwsAccount("111122223333", ROLE),))
     await describe(aws, account="111122223333")
     await describe(aws, account="111122223333")
-    assert len(wire.asked("AssumeRole")) > 1
+    assert len(wire.asked("AssumeRole")) == 2
     assert "ExternalId" not in wire.asked("AssumeRole")[0]
 
 
