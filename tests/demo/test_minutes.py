@@ -6,8 +6,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from deploy.demo.emulator.charges import Charge
+from deploy.demo.emulator.journal import Served
+from deploy.demo.emulator.meter import Meter
 from deploy.demo.emulator.minutes import Minutes, Ranked, Resource, Stat, top
+from deploy.demo.emulator.store import Table
 
+TABLE = Table(
+    {
+        "TableName": "orders",
+        "TableArn": "arn:aws:dynamodb:us-east-1:123456789012:table/orders",
+        "KeySchema": [{"AttributeName": "PK", "KeyType": "HASH"}],
+    }
+)
 RANKED = Ranked(Resource(("123456789012", "us-east-1"), "orders"), "PKC")
 DAY = 86_400
 
@@ -34,11 +45,17 @@ def test_a_percentile_needs_single_values() -> None:
     assert (stat.tell("Sum"), stat.tell("p99")) == (5.0, None)
 
 
-def test_closed_minutes_keep_their_top_keys_and_old_ones_none() -> None:
-    minutes = Minutes()
+def serve(meter: Meter, minute: int, keys: int) -> None:
+    charges = tuple(Charge(TABLE, None, "read", (str(number).encode(),), number + 1.0) for number in range(keys))
+    meter.listen(Served(minute, "Scan", "orders", charges))
+
+
+def test_closed_minutes_keep_their_top_keys_and_old_ones_none_but_planted_ones_stay() -> None:
+    meter = Meter(Minutes())
+    meter.minutes.ranking(RANKED, 60)["planted",] = 1.0
     for minute in (0, 2 * DAY, 2 * DAY + 60):
-        minutes.ranking(RANKED, minute).update({(str(number),): float(number) for number in range(150)})
-    minutes.trim(2 * DAY + 60)
-    assert {minute: len(keys) for minute, keys in minutes.keys[RANKED].items()} == {2 * DAY: 100, 2 * DAY + 60: 150}
-    assert top(minutes.keys[RANKED][2 * DAY], 1) == [(("149",), 149.0)]
-    assert minutes.trimmed == 200
+        serve(meter, minute, 150)
+    told = meter.minutes.keys[RANKED]
+    assert {minute: len(keys) for minute, keys in told.items()} == {60: 1, 0: 0, 2 * DAY: 100, 2 * DAY + 60: 150}
+    assert top(told[2 * DAY], 1) == [(("149",), 150.0)]
+    assert meter.minutes.trimmed == 200

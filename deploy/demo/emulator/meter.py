@@ -9,7 +9,7 @@ Sources: Developer Guide, "DynamoDB metrics and dimensions" and "Contributor Ins
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, deque
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -34,6 +34,10 @@ STATEMENTS = frozenset({"ExecuteStatement", "BatchExecuteStatement", "ExecuteTra
 _COUNTED_ITEMS = frozenset({"Query", "Scan", "ExecuteStatement"})
 _WRITE_WEIGHT = 3
 """ConsumedThroughputUnits of a write unit; a read unit has one."""
+_KEYS_A_CLOSED_MINUTE = 100
+"""Four times what a report may ask for."""
+_KEY_SECONDS_KEPT = 25 * 3600
+"""A report looks back 24 hours at most."""
 _STATEMENT_TABLE = re.compile(r'\b(?:FROM|INTO|UPDATE)\s+"?([A-Za-z0-9_.-]+)', re.IGNORECASE)
 _REASON = re.compile(r"(?P<place>Table|Index)(?P<direction>Read|Write)(?P<limit>\w+)Exceeded")
 _SERVER_ERROR = 500
@@ -67,7 +71,8 @@ class Meter:
 
     def __init__(self, minutes: Minutes) -> None:
         self.minutes = minutes
-        self._minute = 0
+        self._lived: deque[int] = deque()
+        """Minutes in which something was really served: their keys are bounded, planted ones are not."""
 
     def consume(
         self, resource: Resource, minute: int, direction: str, units: float, requests: float = 1, **dimensions: str
@@ -103,13 +108,20 @@ class Meter:
     def listen(self, served: Served) -> None:
         """Take a record of the journal."""
         minute = minute_of(served.at)
-        if minute > self._minute:
-            self._minute = minute
-            self.minutes.trim(minute)
+        if not self._lived or minute > self._lived[-1]:
+            self._close(minute)
         if served.refusals:
             self._note_refusals(served, minute)
         else:
             self._note_units(served, minute)
+
+    def _close(self, minute: int) -> None:
+        """Begin a minute: of the last one the top keys are kept, of those too old for a report none."""
+        if self._lived:
+            self.minutes.trim(self._lived[-1], _KEYS_A_CLOSED_MINUTE)
+        self._lived.append(minute)
+        while self._lived[0] < minute - _KEY_SECONDS_KEPT:
+            self.minutes.trim(self._lived.popleft(), 0)
 
     def _note_units(self, served: Served, minute: int) -> None:
         by_resource: dict[tuple[str | None, str], list[Charge]] = {}

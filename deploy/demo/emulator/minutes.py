@@ -27,9 +27,6 @@ Key = tuple[str, ...]
 DISTRIBUTED = frozenset({"SuccessfulRequestLatency"})
 """Metrics whose single values are kept, so that they have percentiles."""
 
-_KEYS_A_CLOSED_MINUTE = 100
-_KEY_SECONDS_KEPT = 25 * 3600
-
 
 @dataclass(frozen=True, slots=True)
 class Resource:
@@ -142,15 +139,13 @@ class Minutes:
         """Remember since when a resource is spoken of."""
         self.first[resource] = min(minute, self.first.get(resource, minute))
 
-    def trim(self, now: int) -> None:
-        """Keep the top keys of minutes that are over, and a day of them: what reports can tell, and no more."""
+    def trim(self, minute: int, most: int) -> None:
+        """Keep the top keys of a minute, and none with `most` 0."""
         for by_minute in self.keys.values():
-            for minute in [minute for minute in by_minute if minute < now - _KEY_SECONDS_KEPT]:
-                self.trimmed += len(by_minute.pop(minute))
-            for minute, keys in by_minute.items():
-                if minute < now and len(keys) > _KEYS_A_CLOSED_MINUTE:
-                    by_minute[minute] = dict(top(keys, _KEYS_A_CLOSED_MINUTE))
-                    self.trimmed += len(keys) - _KEYS_A_CLOSED_MINUTE
+            keys = by_minute.get(minute, {})
+            if len(keys) > most:
+                self.trimmed += len(keys) - most
+                by_minute[minute] = dict(top(keys, most))
 
     def names(self, place: Place) -> Iterable[SeriesName]:
         """Return the series of a place."""
