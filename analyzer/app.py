@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
+from contextlib import asynccontextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -16,14 +17,17 @@ from analyzer.exporters.verdicts import json_lines, text_lines
 from analyzer.render.pages import detector_pages
 from analyzer.render.show import show
 from analyzer.setup import load_setup, process_salt
+from collectors.request_log.opening import open_streams
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import AsyncIterator, Callable
     from pathlib import Path
 
     from structlog.typing import FilteringBoundLogger
 
+    from analyzer.interfaces import AwsCaller
     from analyzer.model.report import Report
+    from collectors.request_log.config import RequestLogConfig
 
 __all__ = ["make_logger", "run_daemon"]
 
@@ -50,6 +54,22 @@ def make_logger(level: str, form: str) -> FilteringBoundLogger:
     return logger
 
 
+@asynccontextmanager
+async def _way_to_aws(request_log: RequestLogConfig) -> AsyncIterator[AwsCaller | None]:
+    """Open the way to AWS where a request log lies there; its SDK costs a quarter of a second and 40 MB."""
+    if not request_log.needs_aws:
+        yield None
+        return
+    from collectors.aws.config import AwsConfig  # noqa: PLC0415 -- only where it is needed
+    from collectors.aws.session import Aws  # noqa: PLC0415 -- same
+
+    aws = Aws(AwsConfig())
+    try:
+        yield aws
+    finally:
+        await aws.close()
+
+
 def run_daemon(config: Path | None, *, as_json: bool, write: Callable[[str], None]) -> None:
     """Run the daemon until it is told to stop; raises ConfigError, ContractError, UsageError before anything starts."""
     load = partial(load_setup, config, fallback=process_salt())
@@ -64,7 +84,8 @@ def run_daemon(config: Path | None, *, as_json: bool, write: Callable[[str], Non
     outlets = Outlets(server=server, state=StateFolder(setup.state), log=log, tell=tell)
 
     async def work() -> None:
-        await Daemon(setup, outlets, load).run()
+        async with _way_to_aws(setup.request_log) as aws:
+            await Daemon(setup, outlets, load, partial(open_streams, aws=aws)).run()
 
     try:
         asyncio.run(work())

@@ -10,9 +10,10 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import signal
+import threading
 import time
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from msgspec import Struct
 from structlog.typing import FilteringBoundLogger
@@ -22,17 +23,20 @@ from analyzer.errors import ConfigError, ContractError, DynascopeError
 from analyzer.exporters.assemble import Health
 from analyzer.exporters.server import Server
 from analyzer.interfaces import Stream
-from analyzer.model.batch import Position
+from analyzer.model.batch import Position, StreamStatus
 from analyzer.model.instant import SLICE_MS, Instant, format_instant, slice_of
 from analyzer.model.report import Report
+from analyzer.model.sight import Gap, GapReason
 from analyzer.watch import Watch, conclude, expose
-from collectors.request_log.collector import FileStream
 from collectors.request_log.config import RequestLogConfig
+from collectors.request_log.opening import open_streams
 
 if TYPE_CHECKING:
     from analyzer.setup import Setup
 
 __all__ = ["Daemon", "OpenStream", "Outlets"]
+
+T = TypeVar("T")
 
 OpenStream = Callable[[RequestLogConfig, Iterable[Position], Callable[[], Instant], Instant | None], Stream]
 """Makes a stream of what to read, where it was left, a clock, and when it was left."""
@@ -60,7 +64,7 @@ class Daemon:
     """Runs until it is told to stop; `load` reads configuration and contract again."""
 
     def __init__(
-        self, setup: Setup, outlets: Outlets, load: Callable[[], Setup], open_stream: OpenStream = FileStream
+        self, setup: Setup, outlets: Outlets, load: Callable[[], Setup], open_stream: OpenStream = open_streams
     ) -> None:
         self._setup = setup
         self._out = outlets
@@ -76,23 +80,30 @@ class Daemon:
         self._checkpoint_ms: Instant | None = None
         self._analysis_seconds: float | None = None
         self._bad_lines: frozenset[str] = frozenset()
+        self._complaints: dict[str, str] = {}
 
     async def run(self) -> None:
         """Work until `stop`; raises what went wrong at the start, and bugs."""
+        self._listen_to_signals()
         self._resume()
         self._show()
-        port = await self._out.server.start(self._setup.listen_host, self._setup.listen_port)
-        self._out.log.info("listening", address=f"http://{self._setup.listen_host}:{port}")
-        loop = asyncio.get_running_loop()
-        for ending in (signal.SIGTERM, signal.SIGINT):
-            loop.add_signal_handler(ending, self.stop)
-        loop.add_signal_handler(signal.SIGHUP, self._is_reload_wanted.set)
+        host = self._setup.listen_host
+        port = await self._out.server.start(host, self._setup.listen_port)
+        self._out.log.info("listening", address=f"http://{f'[{host}]' if ':' in host else host}:{port}")
+        self._complain(self._stream.status())
         try:
             await self._work()
         finally:
             await self._out.server.stop()
             self._stream.close()
             self._out.state.release()
+
+    def _listen_to_signals(self) -> None:
+        loop = asyncio.get_running_loop()
+        for ending in (signal.SIGTERM, signal.SIGINT):
+            loop.add_signal_handler(ending, self.stop)
+        loop.add_signal_handler(signal.SIGHUP, self._is_reload_wanted.set)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGHUP})  # one that came during the start is taken now
 
     def stop(self) -> None:
         """End after what was written so far is read and noted down."""
@@ -158,7 +169,7 @@ class Daemon:
         while not self._stop.is_set():
             now = self._out.clock()
             end = slice_of(now - self._setup.settle_ms)
-            if judged is None or end > judged:
+            if end != judged:  # before it, where the clock was set back
                 await self._judge(end)
                 judged = end
             wait_ms = end + SLICE_MS + self._setup.settle_ms - self._out.clock()
@@ -167,7 +178,8 @@ class Daemon:
     async def _judge(self, end: Instant) -> None:
         async with self._steady:
             started = time.perf_counter()
-            evidence = self._watch.gather(end, self._stream.status())
+            status = self._stream.status()
+            evidence = self._watch.gather(end, status)
             judged = await asyncio.to_thread(conclude, evidence)
             self._watch.take_over(judged)
             self._analysis_seconds = time.perf_counter() - started
@@ -177,6 +189,7 @@ class Daemon:
         await self._out.server.export(judged.report)
         if judged.events.findings:
             self._out.tell(judged.events)
+        self._complain(status, evidence.observations.gaps)
         for gap in judged.report.gaps:
             self._out.log.debug("gap", reason=gap.reason.value, detail=gap.detail)
         reasons = frozenset(self._watch.bad_lines())
@@ -184,13 +197,24 @@ class Daemon:
             self._out.log.warning("bad line in the request log", because=reason)
         self._bad_lines = reasons
 
+    def _complain(self, status: StreamStatus, gaps: Iterable[Gap] = ()) -> None:
+        """Say once what somebody has to mend, and once when it is mended."""
+        standing = {name: "the request log is not there" for name in status.missing}
+        standing |= {gap.detail: "the request log cannot be read" for gap in status.gaps if gap.end is None}
+        standing |= {gap.detail: "keys do not meet" for gap in gaps if gap.reason is GapReason.INCONSISTENT}
+        before, self._complaints = self._complaints, standing
+        for what in sorted(standing.keys() - before.keys()):
+            self._out.log.warning(standing[what], what=what)
+        for what in sorted(before.keys() - standing.keys()):
+            self._out.log.info(f"no longer: {before[what]}", what=what)
+
     def _health(self) -> Health:
         now = self._out.clock()
         status = self._stream.status()
         read_ms, written_ms = self._watch.last_read_ms, self._checkpoint_ms
         return Health(
             is_config_valid=self._is_config_valid,
-            is_source_up=status.files > len(status.missing),
+            is_source_up=status.files > len(status.missing) + sum(gap.end is None for gap in status.gaps),
             last_read_seconds=None if read_ms is None else read_ms / 1000,
             delay_seconds=self._watch.delay_seconds(now),
             checkpoint_seconds=None if written_ms is None else written_ms / 1000,
@@ -224,13 +248,13 @@ class Daemon:
         while True:
             await self._is_reload_wanted.wait()
             self._is_reload_wanted.clear()
+            setup, faults = await _beside(lambda: _try_loading(self._load))
             async with self._steady:
-                self._load_again()
+                self._take_over(setup, faults)
                 self._show()
 
-    def _load_again(self) -> None:
+    def _take_over(self, setup: Setup | None, faults: Iterable[dict[str, str | int | None]]) -> None:
         """Take configuration and contract anew; where they are faulty, say so and keep the old ones."""
-        setup, faults = _try_loading(self._load)
         for fault in faults:
             self._out.log.error("faulty, so the old one is kept", **fault)
         self._is_config_valid = setup is not None
@@ -253,6 +277,28 @@ class Daemon:
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(self._stop.wait(), seconds)
         return self._stop.is_set()
+
+
+def _beside(work: Callable[[], T]) -> asyncio.Future[T]:
+    """Do something that may take for ever beside the loop; the end of the process does not wait for it."""
+    loop = asyncio.get_running_loop()
+    done: asyncio.Future[T] = loop.create_future()
+
+    def settle(settle_it: Callable[..., None], value: object) -> None:
+        if not done.done():
+            settle_it(value)
+
+    def run() -> None:
+        told: tuple[Callable[..., None], object]
+        try:
+            told = done.set_result, work()
+        except Exception as bug:  # noqa: BLE001 -- it is raised where it is awaited
+            told = done.set_exception, bug
+        with contextlib.suppress(RuntimeError):  # the loop has ended meanwhile
+            loop.call_soon_threadsafe(settle, *told)
+
+    threading.Thread(target=run, daemon=True).start()
+    return done
 
 
 def _try_writing(state: StateFolder, content: bytes) -> str | None:

@@ -44,6 +44,11 @@ class RequestLogConfig(Struct, frozen=True):
         return not (self.files or self.s3 or self.cloudwatch_logs or self.otlp or self.xray)
 
     @property
+    def needs_aws(self) -> bool:
+        """Whether a log lies with AWS."""
+        return bool(self.s3 or self.cloudwatch_logs or self.xray)
+
+    @property
     def is_joined(self) -> bool:
         """Whether the same request may come from several logs; all files together are one."""
         logs = bool(self.files) + len(self.s3) + len(self.cloudwatch_logs) + bool(self.otlp) + len(self.xray)

@@ -33,7 +33,8 @@ class _NoAws:
         self, service: str, operation: str, *, region: str | None = None, account: str | None = None, **params: object
     ) -> dict[str, object]:
         del service, region, account, params
-        raise UnsupportedError(f"{operation}: this command opens no way to AWS", hint="run `dynascope run`")
+        hint = "start the daemon anew: the way to AWS is opened when it starts"
+        raise UnsupportedError(f"{operation}: no way to AWS was opened", hint=hint)
 
 
 def open_streams(
