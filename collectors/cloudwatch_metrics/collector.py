@@ -33,6 +33,9 @@ _FIVE_MINUTES_SECONDS = 300
 _IDLE_MS = 1_800_000
 """A table without a point for so long is idle, not late: CloudWatch stops after a while to say that it is not used."""
 
+_TOLERATED_MS = 120_000
+"""So much later than usual a table is covered less far, and no gap: the next poll covers it."""
+
 
 class CloudWatchMetrics:
     """The metrics of one account and region, as a Source.
@@ -153,7 +156,8 @@ class CloudWatchMetrics:
             until = late.get(table or "", seen.end)
             if table is not None and is_whole and seen.start < until:
                 covers.append(Covers(SourceName.CLOUDWATCH_METRICS, Window(seen.start, until), table, index))
-        return covers, [holes.behind(table, time, seen.end) for table, time in late.items()]
+        behind = {table: time for table, time in late.items() if seen.end - time > _TOLERATED_MS}
+        return covers, [holes.behind(table, time, seen.end) for table, time in behind.items()]
 
     def _metrics(self, series: list[Series], window: Window) -> Iterator[MetricSeries]:
         """Yield every series that something is known of, its past minutes in front of it."""

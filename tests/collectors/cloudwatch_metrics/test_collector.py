@@ -134,6 +134,13 @@ async def test_ten_minutes_late_is_a_gap_and_nothing_is_lost() -> None:
     assert points == tuple(range(points[0], world.now - 10 * MINUTE, MINUTE))
 
 
+async def test_a_minute_or_two_late_is_covered_less_far_and_no_gap() -> None:
+    world = MetricWorld(delay_ms=5 * MINUTE).table("orders")
+    batch = await Watched(world, MetricTarget("orders")).poll()
+    assert batch.gaps == ()
+    assert {one.window.end for one in batch.covers} == {NOW - 5 * MINUTE}
+
+
 async def test_a_late_table_recovers_by_itself() -> None:
     world = MetricWorld(delay_ms=10 * MINUTE).table("orders")
     watched = Watched(world, MetricTarget("orders"))

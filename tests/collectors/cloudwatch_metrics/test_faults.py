@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from analyzer.errors import DeniedError
 from analyzer.model.sight import GapReason
@@ -121,3 +124,28 @@ async def test_a_point_outside_what_was_asked_is_left_out(world: MetricWorld) ->
 
     watched.break_with(strays)
     assert max(reads(await watched.poll())) == NOW - 4 * MINUTE
+
+
+@settings(deadline=None, max_examples=40)
+@given(
+    st.lists(st.tuples(st.integers(1, 7), st.integers(1, 10), st.sampled_from([*FAULTS, "none", "none", "none"]))),
+)
+def test_whatever_fails_and_however_late_it_is_nothing_is_lost(polls: list[tuple[int, int, str]]) -> None:
+    """Minutes between polls, minutes that data is late, fault; what lies within the hour that is kept must be there."""
+
+    async def story() -> None:
+        world = MetricWorld().table("orders").put("ConsumedReadCapacityUnits", "Sum", float, TableName="orders")
+        watched = Watched(world, MetricTarget("orders"))
+        await watched.poll()
+        for minutes, delay, fault in polls:
+            world.delay_ms = delay * MINUTE
+            watched.mend() if fault == "none" else watched.break_with(FAULTS[fault][0])
+            await watched.wait_and_poll(minutes)
+        world.delay_ms = MINUTE
+        watched.mend()
+        found = series(await watched.wait_and_poll(), "ConsumedReadCapacityUnits", TableName="orders")
+        first = max(NOW - 20 * MINUTE, world.now - 60 * MINUTE)
+        assert [time for time in found.timestamps if time >= first] == [*range(first, world.now - 3 * MINUTE, MINUTE)]
+        assert all(time == value for time, value in zip(found.timestamps, found.values, strict=True))
+
+    asyncio.run(story())
