@@ -6,7 +6,6 @@ parsed skeleton and where its other key values stand. With the class of those as
 
 from __future__ import annotations
 
-from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -37,9 +36,10 @@ if TYPE_CHECKING:
 
 __all__ = ["CLASS_BITS", "COUNTER", "Route", "Router", "route_keys", "table_name"]
 
-_EXPRESSIONS = ("key_condition", "filter", "projection", "update", "condition")
-_PLAIN_FIELDS = tuple(name for name in TEXTS if name not in {*_EXPRESSIONS, "statement"})
-_EXPRESSION_TEXTS = attrgetter(*_EXPRESSIONS)
+_OF_EXPRESSIONS = slice(TEXTS.index("key_condition"), TEXTS.index("statement"))
+_OF_STATEMENT = slice(_OF_EXPRESSIONS.stop, _OF_EXPRESSIONS.stop + 1)
+_OF_PLAIN = slice(0, _OF_EXPRESSIONS.start), slice(_OF_STATEMENT.stop, None)
+"""What lies on both sides of expressions and statement."""
 
 COUNTER = 0
 """The route of lines that are no requests."""
@@ -50,7 +50,8 @@ _CLASS_MASK = (1 << CLASS_BITS) - 1
 _DECODE_NAMES = msgspec.json.Decoder(dict[str, str]).decode
 _DECODE_VALUES = msgspec.json.Decoder(dict[str, dict[str, Any]]).decode
 
-RouteKey = tuple[tuple[Any, ...], bytes]
+Texts = tuple[Any, ...]
+RouteKey = tuple[Texts, bytes]
 
 
 def route_keys(told: Told) -> list[RouteKey]:
@@ -61,7 +62,7 @@ def route_keys(told: Told) -> list[RouteKey]:
 class Route:
     """What raw texts, caller and rate of records fix; `record` holds their texts and nothing of their values."""
 
-    __slots__ = ("caller", "has_values", "is_parted", "number", "rate", "record", "space")
+    __slots__ = ("caller", "has_values", "is_parted", "number", "rate", "record", "space", "unkeyed")
 
     def __init__(self, number: int, record: RequestRecord, space: KeySpace, *, is_parted: bool) -> None:
         self.number = number
@@ -70,6 +71,7 @@ class Route:
         self.caller = record.caller
         self.rate = rounded_rate(record.sample_rate)
         self.is_parted = is_parted
+        self.unkeyed: tuple[int, bytes, bytes] | None = None
         self.has_values = record.key_condition is not None or record.statement is not None
 
 
@@ -142,19 +144,18 @@ class Router:
         if line.counter is not None or fault_of(line) is not None:
             self.known[key] = COUNTER
             return COUNTER
-        fields = dict(zip(TEXTS, key[0], strict=True))
-        names = _names(key[1])
-        evened = None if self._comes_back(key) else _even_out(line, names or {})
+        texts, names = key[0], _names(key[1]) or {}
+        evened = None if self._comes_back(key) else _even_out(line, texts, names)
         if evened is not None:
-            rest = (*(fields[name] for name in _PLAIN_FIELDS), line.parts is ABSENT, *evened.key)
+            rest = (*(texts[part] for part in _OF_PLAIN), line.parts is ABSENT, *evened.key)
             before = self._evened.get(rest)
             if before is None:
                 self._evened[rest] = COUNTER
-            elif line.values is not ABSENT and evened.renamed:
+            elif line.values is not ABSENT and evened.numbers:
                 line.values = msgspec.Raw(rename_values(_values(bytes(line.values)), evened.renamed))
             if before is not None:
-                return before or self._add_evened(line, fields, evened, rest)
-        number = self._add(line, fields, names)
+                return before or self._add_evened(line, texts, evened, names, rest)
+        number = self._add(line, texts, names)
         self.known[key] = number
         return number
 
@@ -168,13 +169,16 @@ class Router:
         self._met.add(mark)
         return False
 
-    def _add_evened(self, line: Line, fields: dict[str, Any], evened: Evened, rest: tuple[object, ...]) -> int:
-        names = _EXPRESSIONS if line.statement is None else ("statement",)
-        fields.update(zip(names, evened.texts, strict=True))
-        number = self._evened[rest] = self._add(line, fields, dict(evened.names) or None)
+    def _add_evened(
+        self, line: Line, texts: Texts, evened: Evened, names: dict[str, str], rest: tuple[object, ...]
+    ) -> int:
+        of_texts = _OF_EXPRESSIONS if line.statement is None else _OF_STATEMENT
+        texts = (*texts[: of_texts.start], *evened.texts, *texts[of_texts.stop :])
+        number = self._evened[rest] = self._add(line, texts, evened.names(names))
         return number
 
-    def _add(self, line: Line, fields: dict[str, Any], names: dict[str, str] | None) -> int:
+    def _add(self, line: Line, texts: Texts, names: dict[str, str]) -> int:
+        fields = dict(zip(TEXTS, texts, strict=True))
         segments = fields.pop("total_segments")
         if line.salt_id is not None and len(self.salts) < _MOST_SALTS:
             self.salts.add(line.salt_id)
@@ -182,7 +186,12 @@ class Router:
         if salt is not None and fields["keys"] == "token" and fields["salt_id"] not in {None, salt.id}:
             fields["keys"] = FOREIGN
         record = RequestRecord(
-            time="", v=1, names=names, segment=None if segments is None else 0, total_segments=segments, **fields
+            time="",
+            v=1,
+            names=names or None,
+            segment=None if segments is None else 0,
+            total_segments=segments,
+            **fields,
         )
         number = len(self.routes) + 1
         space = self.space(table_name(line.table), line.index, record.keys)
@@ -281,6 +290,15 @@ class Router:
 
     def key_from_values(self, route: Route, raw: bytes) -> tuple[int, bytes, bytes]:
         """Return form, partition and sort key that a record without `key` binds by equality in its values."""
+        return self._key_from(route, raw) if raw else self._unkeyed(route)
+
+    def _unkeyed(self, route: Route) -> tuple[int, bytes, bytes]:
+        """Return the same for a record without values: all of a route have one."""
+        if route.unkeyed is None:
+            route.unkeyed = self._key_from(route, b"")
+        return route.unkeyed
+
+    def _key_from(self, route: Route, raw: bytes) -> tuple[int, bytes, bytes]:
         binding = self._bound(route.number << CLASS_BITS, raw)
         found = {
             slot.attribute: values[0]
@@ -316,10 +334,10 @@ class Router:
         return Target(route.record.account, route.record.region, table, index)
 
 
-def _even_out(line: Line, names: dict[str, str]) -> Evened | None:
+def _even_out(line: Line, texts: Texts, names: dict[str, str]) -> Evened | None:
     """Even out the texts of a line; None for those that are better left alone."""
     if line.statement is None:
-        return even_out(_EXPRESSION_TEXTS(line), names) if line.parts is ABSENT else None
+        return even_out(texts[_OF_EXPRESSIONS], names) if line.parts is ABSENT else None
     return even_out_statement(line.statement) if line.values is ABSENT and line.parts is ABSENT else None
 
 

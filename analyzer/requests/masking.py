@@ -94,11 +94,13 @@ _STATEMENT = re.compile(
 )
 _STRING = r"'(?:[^']|'')*+'"
 _IN_LIST = rf"(?:{_STRING}|[+-]?{_NUMBER})"
+_BEGINS = "\"\\-/'\\[(<`\u2018-\u201f0-9."
 _LITERAL = re.compile(
+    rf"(?=[{_BEGINS}])(?:"  # what nothing begins with is passed over at once
     r"""("(?:[^"]|"")*+(?:"|\Z)|--[^\n]*|/\*.*?(?:\*/|\Z)"""
     rf"""|{_STRING}(?=\s*:))"""
     rf"""|(\[|\(|<<)\s*{_IN_LIST}(?:\s*,\s*{_IN_LIST})*+(?=\s*(?:\]|\)|>>))"""
-    rf"""|'(?:[^']|'')*+(?:'|\Z)|`[^`]*(?:`|\Z)|{_CURLY}|(?<!\w){_NUMBER}""",
+    rf"""|'(?:[^']|'')*+(?:'|\Z)|`[^`]*(?:`|\Z)|{_CURLY}|(?<!\w){_NUMBER})""",
     re.DOTALL,
 )
 _FOLLOWS = re.compile(r"\s*([(:]?)")

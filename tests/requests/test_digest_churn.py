@@ -88,6 +88,14 @@ def test_names_of_other_attributes_are_another_text() -> None:
     assert one.key != two.key
 
 
+def test_lists_of_any_length_are_one_text() -> None:
+    one, two = (even_out((f"#a IN ({listed}) AND :c < :c", None), {}) for listed in (":b", ":x , :y,:z"))
+    assert one is not None
+    assert two is not None
+    assert one.key == two.key
+    assert one.texts == ("#0 IN (:1) AND :2 < :2", None)
+
+
 def test_a_text_without_placeholders_or_beyond_measure_is_left_alone() -> None:
     assert even_out(("attribute_exists(PK)", None), {}) is None
     assert even_out(("a = :a" * 10_000,), {}) is None
