@@ -43,6 +43,7 @@ from analyzer.recording_lines import (
     table_description,
     time_to_live,
 )
+from collectors.cloudwatch_metrics.usable import usable
 from collectors.contributor_insights.blind_spots import blind_spots
 from collectors.request_log.unpacking import unpacked
 
@@ -50,6 +51,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from analyzer.model.batch import MetricSeries
     from analyzer.recording_lines import Line
     from collectors.request_log.unpacking import Readable
 
@@ -198,10 +200,10 @@ class _Reader:
     def _batch(self, window: Window) -> Batch:
         lines = [(line, self._target(line.table, line.index)) for line in self._all(InsightsLine)]
         insights = tuple(series for line, target in lines for series in insight_series(line, target))
-        metrics = tuple(metric_series(line) for line in self._all(MetricLine))
+        metrics, misused = usable(metric_series(line) for line in self._all(MetricLine))
         return Batch(
             window=window,
-            covers=tuple(self._covers(window)),
+            covers=tuple(self._covers(window, metrics)),
             metrics=metrics,
             insights=insights,
             tables=tuple(self._tables()),
@@ -210,7 +212,7 @@ class _Reader:
             ),
             changes=tuple(change(line) for line in self._all(ChangeLine)),
             quotas=self._quotas(),
-            gaps=(*self._told_gaps(), *self._gaps, *self._unread(), *blind_spots(insights, metrics)),
+            gaps=(*self._told_gaps(), *self._gaps, *self._unread(), *misused, *blind_spots(insights, metrics)),
         )
 
     def _told_gaps(self) -> Iterator[Gap]:
@@ -232,10 +234,8 @@ class _Reader:
         limits = (line.limits for line in self._all(LimitsLine))
         return {name: float(units) for one in limits for name, units in one.items() if isinstance(units, int | float)}
 
-    def _covers(self, window: Window) -> Iterator[Covers]:
-        metrics = [
-            (m.dimensions.get("TableName"), m.dimensions.get("GlobalSecondaryIndexName")) for m in self._all(MetricLine)
-        ]
+    def _covers(self, window: Window, used: tuple[MetricSeries, ...]) -> Iterator[Covers]:
+        metrics = [(m.dimensions.get("TableName"), m.dimensions.get("GlobalSecondaryIndexName")) for m in used]
         insights = [(line.table, line.index) for line in self._all(InsightsLine)]
         tables = [(line.table.get("TableName"), None) for line in self._all(TableLine)]
         for source, places in (

@@ -107,6 +107,14 @@ def test_a_metric_is_put_in_the_order_of_time(tmp_path: Path) -> None:
     assert [covers.source for covers in recording.batch.covers] == [SourceName.CLOUDWATCH_METRICS]
 
 
+def test_a_statistic_that_means_something_else_is_a_gap_and_no_sight(tmp_path: Path) -> None:
+    line = {"kind": "metric", "metric": "ConsumedReadCapacityUnits", "dimensions": {"TableName": "orders"}}
+    points = {"period": 60, "timestamps": [HEADER["start"]], "values": [0.5], "status": "Complete"}
+    batch = read(tmp_path, {**line, "stat": "Average", **points}).batch
+    assert (batch.metrics, batch.covers) == ((), ())
+    assert [(gap.reason, gap.table) for gap in batch.gaps] == [(GapReason.MISUSED, "orders")]
+
+
 def test_each_contributor_is_a_series_and_an_empty_report_is_told(tmp_path: Path) -> None:
     line = {"kind": "insights", "table": "orders", "rule": "PKC", "mode": "ACCESSED_AND_THROTTLED_KEYS", "period": 60}
     point = {"Timestamp": "2026-06-01T10:00:00.000Z", "ApproximateValue": 5}

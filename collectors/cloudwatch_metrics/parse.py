@@ -30,7 +30,7 @@ _WRONG = {
     Unit.DURATION: frozenset({"Sum"}),
 }
 _WHY = {
-    Unit.UNITS: "is of single requests and no rate; ask for Sum and divide it by the period",
+    Unit.UNITS: "is per request and no rate; the rate is Sum ÷ period",
     Unit.EVENTS: "counts nothing, since every sample is one event; ask for Sum",
     Unit.LEVEL: "adds up samples of what holds at a moment; ask for Average or Maximum",
     Unit.DURATION: "adds up times of single requests; ask for a percentile, Average or Maximum",

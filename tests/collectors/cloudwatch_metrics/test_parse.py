@@ -100,7 +100,7 @@ OPERATION = TABLE | {"Operation": "Query"}
 @pytest.mark.parametrize(
     ("metric", "stat", "dimensions", "says"),
     [
-        ("ConsumedReadCapacityUnits", "Average", TABLE, "no rate; ask for Sum and divide it by the period"),
+        ("ConsumedReadCapacityUnits", "Average", TABLE, "is per request and no rate; the rate is Sum ÷ period"),
         ("ConsumedWriteCapacityUnits", "Maximum", INDEX, "no rate"),
         ("ConsumedReadCapacityUnits", "p99", TABLE, "no rate"),
         ("ReadThrottleEvents", "Average", TABLE, "every sample is one event; ask for Sum"),
