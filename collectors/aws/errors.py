@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from aiohttp import ClientPayloadError
 from botocore.exceptions import (
     BotoCoreError,
     ClientError,
@@ -34,6 +35,7 @@ EXPECTED: tuple[type[Exception], ...] = (
     BotoCoreError,
     ClientError,
     ResponseParserError,
+    ClientPayloadError,  # a streamed body that breaks off
     OSError,
     TimeoutError,
 )
