@@ -33,6 +33,8 @@ _FIVE_MINUTES_SECONDS = 300
 _IDLE_MS = 1_800_000
 """A table without a point for so long is idle, not late: CloudWatch stops after a while to say that it is not used."""
 
+_NEW_TABLE_MS = 600_000
+"""A table that ListMetrics does not know is looked for so often; it takes up to fifteen minutes to be listed."""
 _TOLERATED_MS = 120_000
 """So much later than usual a table is covered less far, and no gap: the next poll covers it."""
 
@@ -99,8 +101,12 @@ class CloudWatchMetrics:
 
     async def _discover(self, now: Instant) -> list[Gap]:
         """Ask ListMetrics which operations and indexes there are, once in a while; what it said before stays true."""
-        if self._listed_at is not None and now - self._listed_at < self._config.discover_every_ms:
-            return []
+        known = self._discovered
+        if known is not None and self._listed_at is not None:
+            is_new = any(target.table not in known for target in self._targets() or ())
+            pause = min(_NEW_TABLE_MS, self._config.discover_every_ms) if is_new else self._config.discover_every_ms
+            if now - self._listed_at < pause:
+                return []
         try:
             self._discovered = Discovery.by_table(await self._reader.metrics())
         except CollectError as error:

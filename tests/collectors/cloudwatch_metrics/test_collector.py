@@ -86,6 +86,19 @@ async def test_what_was_listed_once_stands_for_an_hour(world: MetricWorld) -> No
     assert watched.aws.operations().count("ListMetrics") == 2
 
 
+async def test_a_new_table_is_looked_for_sooner(world: MetricWorld) -> None:
+    world.table("orders")
+    watched = Watched(world, MetricTarget("orders"), MetricTarget("carts"))
+    await watched.poll()
+    world.table("carts", operations=["DeleteItem"])
+    await watched.wait_and_poll()
+    assert "DeleteItem" not in asked_operations(watched)
+    await watched.wait_and_poll()
+    assert "DeleteItem" in asked_operations(watched)
+    await watched.wait_and_poll(20)
+    assert watched.aws.operations().count("ListMetrics") == 2
+
+
 async def test_without_a_catalog_the_tables_are_those_that_metrics_name(world: MetricWorld) -> None:
     world.table("orders", ["by-state"]).table("orders-copy").table("carts")
     batch = await Watched(world, include=("orders*",), exclude=("*-copy",)).poll()
