@@ -129,11 +129,15 @@ def _said(title: str, logs: Sequence[LogFile]) -> str:
 
 
 def foreign_blocks(file: Readable, log: LogFile, decoder: Decoder) -> Iterator[bytes]:
-    """Yield a log as blocks of request records in the order of time, as far as is held; count what cannot be read."""
+    """Yield a log as blocks of request records in the order of time, as far as is held; count what cannot be read.
+
+    Raises EOFError after the last block where the log breaks off.
+    """
     decoding = decoder.begin(log.declared)
     held: list[bytes] = []
     size = 0
-    for lines in _decoded(file, decoding):
+    breaks_off: list[EOFError] = []
+    for lines in _decoded(file, decoding, breaks_off):
         held += lines.splitlines(keepends=True)
         size += len(lines)
         if size > _MOST_HELD:
@@ -144,15 +148,18 @@ def foreign_blocks(file: Readable, log: LogFile, decoder: Decoder) -> Iterator[b
             size = sum(map(len, held))
     yield from _blocks(sorted(held, key=_time))
     log.bad, log.others = dict(decoding.bad), decoding.others
+    if breaks_off:
+        raise breaks_off[0]
 
 
-def _decoded(file: Readable, decoding: Decoding) -> Iterator[bytes]:
+def _decoded(file: Readable, decoding: Decoding, breaks_off: list[EOFError]) -> Iterator[bytes]:
+    """Yield the records of a file; one that breaks off is decoded so far, and the error kept for later."""
     try:
         while chunk := file.read(_CHUNK):
             yield decoding.feed(chunk)
-    finally:
-        rest = decoding.finish()
-    yield rest
+    except EOFError as error:
+        breaks_off.append(error)
+    yield decoding.finish()
 
 
 def _time(line: bytes) -> bytes:

@@ -99,8 +99,7 @@ def _add_keys(record: RequestRecord, request: Mapping[str, Any], names: KeyNames
     if operation in PARTED:
         record.parts, found = parts_of(operation, request, names)
         record.names = {**(record.names or {}), **found} or None
-        if record.table is None:
-            record.table = table_of_parts(record.parts)
+        record.table = record.table or table_of_parts(record.parts)
         if operation == "BatchGetItem":
             asked = [
                 flag(mapping(entry).get("ConsistentRead")) for entry in mapping(request.get("RequestItems")).values()

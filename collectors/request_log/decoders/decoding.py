@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -49,13 +50,13 @@ class JsonDecoding:
         return b"".join(line for one in found for line in self._read(one))
 
     def _read(self, found: Piece | Broken) -> Iterator[bytes]:
-        if isinstance(found, Broken):
-            if _REQUEST.search(found.text):
-                self.bad[_NOT_JSON] += 1
-            else:
-                self.others += 1
-            return
         for piece in unwrapped(found):
+            if isinstance(piece, Broken):
+                if _REQUEST.search(piece.text):
+                    self.bad[_NOT_JSON] += 1
+                else:
+                    self.others += 1
+                continue
             try:
                 records = self._reader.read(piece)
                 if records is None:
@@ -76,18 +77,17 @@ class JsonDecoding:
                 self.bad[_NOT_UNICODE] += 1
 
 
-def unwrapped(piece: Piece, depth: int = 0) -> Iterator[Piece]:
+def unwrapped(piece: Piece | Broken, depth: int = 0) -> Iterator[Piece | Broken]:
     """Yield the objects that a log service or container runtime wrapped up as text, or the object itself."""
-    found = _wrapped(piece.value) if depth < _DEEPEST else None
+    found = _wrapped(piece.value) if isinstance(piece, Piece) and depth < _DEEPEST else None
     if found is None:
         yield piece
         return
     for text, time in found:
         splitter = Splitter()
         for inner in (*splitter.feed(text.encode("utf-8", "replace")), *splitter.finish()):
-            if isinstance(inner, Piece):
-                at = Piece(inner.value, inner.before, inner.time or time)
-                yield from unwrapped(at, depth + 1)
+            timed = Piece(inner.value, inner.before, time) if isinstance(inner, Piece) else inner
+            yield from unwrapped(timed, depth + 1)
 
 
 def _wrapped(value: dict[str, Any]) -> list[tuple[str, Instant | None]] | None:
@@ -113,9 +113,9 @@ def _text_of(value: dict[str, Any], text: str, time: str) -> list[tuple[str, Ins
 def pieces_of(first: bytes, most: int) -> tuple[Piece, ...]:
     """Return the first objects that lie whole in the beginning of a log, unwrapped."""
     pieces: list[Piece] = []
-    for found in Splitter().feed(first):
-        if isinstance(found, Piece):
-            pieces += unwrapped(found)
+    splitter = Splitter()
+    for found in chain(splitter.feed(first), splitter.finish()):
+        pieces += [piece for piece in unwrapped(found) if isinstance(piece, Piece)]
         if len(pieces) >= most:
             break
     return tuple(pieces)

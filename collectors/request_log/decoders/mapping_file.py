@@ -131,10 +131,11 @@ class _Reading:
         given = self._section(document, "when")
         for written, value in given.items():
             path = self._parsed(given, written, written, "when.")
-            if path is not None and path.steps is None:
+            if path is None:
+                continue
+            if path.steps is None:
                 self._fault(given, written, f"when.{written}", "is no path", "write `$.message: ddb_query`")
-            elif path is not None:
-                yield path, value
+            yield path, value
 
     def _section(self, document: Any, name: str) -> Any:  # noqa: ANN401 -- same
         given = document.get(name)
