@@ -171,7 +171,10 @@ FAULTS: tuple[Fault, ...] = (
         "hot case",
         "case-dashboard-api reads one case of 350 KB, strongly, over and over",
         (Expected("hot-key", caller="case-dashboard-api", cause="single-item", direction="read", pattern="load-case"),),
-        (Expected("throttling", cause="key-range", direction="read"),),
+        (
+            Expected("throttling", cause="key-range", direction="read"),
+            Expected("retry-storm", caller="case-dashboard-api"),
+        ),
         _hot_case,
     ),
     Fault(
@@ -195,7 +198,11 @@ FAULTS: tuple[Fault, ...] = (
             Expected("gsi-back-pressure", "GSI2", caller="case-worker", cause="key-range", direction="write"),
             Expected("hot-key", "GSI2", caller="case-worker", direction="write"),
         ),
-        (Expected("throttling", "GSI2", cause="key-range", direction="write"),),
+        (
+            Expected("throttling", "GSI2", cause="key-range", direction="write"),
+            Expected("retry-storm", caller="case-worker"),
+            Expected("retry-storm", caller="notifier"),
+        ),
         _hot_index_key,
     ),
     Fault(
