@@ -9,7 +9,7 @@ from analyzer.config_kinds import UNITS_MS, Duration, Limit, Section, Texts, for
 from analyzer.exporters.address import is_loopback
 from collectors.request_log.cloudwatch_logs.config import CloudwatchLogsConfig
 from collectors.request_log.config import RequestLogConfig
-from collectors.request_log.decoders.recognise import DECODERS
+from collectors.request_log.decoders.recognize import DECODERS
 from collectors.request_log.otlp.config import OtlpConfig
 from collectors.request_log.s3.config import TIME_PREFIXES, S3Config
 from collectors.request_log.xray.config import XrayConfig

@@ -11,7 +11,7 @@ from analyzer.errors import UsageError
 from analyzer.model.sight import Sight
 from collectors.request_log.decoders.mapped import MappedDecoder
 from collectors.request_log.decoders.mapping_file import read_mapping
-from collectors.request_log.decoders.recognise import DECODERS, SAMPLE_BYTES, recognise
+from collectors.request_log.decoders.recognize import DECODERS, SAMPLE_BYTES, recognize
 from collectors.request_log.decoders.schema import DeclaredKeys
 from collectors.request_log.unpacking import unpacked
 
@@ -54,7 +54,7 @@ def choose(logs: Sequence[LogFile], shape: Input, mapping: Path | None) -> tuple
     told: dict[str, list[LogFile]] = {}
     unknown: list[str] = []
     for log in logs:
-        decoder = given if given is not None else _recognised(log, unknown)
+        decoder = given if given is not None else _recognized(log, unknown)
         if decoder is None or decoder.name == Input.NATIVE:
             continue
         log.decoder = decoder
@@ -82,7 +82,7 @@ def _given(shape: Input, mapping: Path | None) -> Decoder | None:
     return next((decoder for decoder in DECODERS if decoder.name == shape), None)
 
 
-def _recognised(log: LogFile, unknown: list[str]) -> Decoder | None:
+def _recognized(log: LogFile, unknown: list[str]) -> Decoder | None:
     """Look at the beginning of a log; what was read of standard input is kept for later."""
     raw = cast("BufferedReader", sys.stdin.buffer if log.path == STDIN else log.path.open("rb"))
     file = unpacked(raw)
@@ -91,7 +91,7 @@ def _recognised(log: LogFile, unknown: list[str]) -> Decoder | None:
         log.opened = _Joined(first, file)
     else:
         raw.close()
-    decoder = recognise(first)
+    decoder = recognize(first)
     if decoder is None and not first.isspace() and first:
         unknown.append(f"{log.name} is of no shape that is known, and read as request records; --input names a shape")
     return decoder

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from collectors.request_log.decoders.decoding import unwrapped
-from collectors.request_log.decoders.recognise import SAMPLE_BYTES, decoder_named, recognise
+from collectors.request_log.decoders.recognize import SAMPLE_BYTES, decoder_named, recognize
 from collectors.request_log.decoders.seam import Piece
 from collectors.request_log.decoders.splitting import Splitter
 
@@ -59,7 +59,7 @@ class Translation:
         if self.is_known is False:
             return b""
         self._waiting += chunk
-        decoder = recognise(bytes(self._waiting[:SAMPLE_BYTES]))
+        decoder = recognize(bytes(self._waiting[:SAMPLE_BYTES]))
         if decoder is not None:
             self._begin(decoder)
             return self._first()
@@ -82,7 +82,7 @@ class Translation:
             return self._decoding.finish()
         if self._waiting.strip():
             # a beginning without the end of its last line may not be told apart
-            decoder = recognise(bytes(self._waiting[:SAMPLE_BYTES]) + b"\n")
+            decoder = recognize(bytes(self._waiting[:SAMPLE_BYTES]) + b"\n")
             if decoder is not None:
                 self._begin(decoder)
                 return self._first() + self.finish()

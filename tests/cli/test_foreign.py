@@ -18,7 +18,7 @@ from analyzer.cli.shapes import Input
 from analyzer.model.instant import parse_instant
 from collectors.request_log.decoders.cloudtrail import CloudTrailDecoder
 from collectors.request_log.decoders.mapped import MappedDecoder
-from collectors.request_log.decoders.recognise import DECODERS
+from collectors.request_log.decoders.recognize import DECODERS
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -9,7 +9,7 @@ from analyzer.errors import CollectError, MalformedError
 from analyzer.model.batch import Block, Position
 from analyzer.model.sight import Gap, GapReason, SourceName
 from collectors.request_log.cloudwatch_logs.parse import bare, page_of, wrapped
-from collectors.request_log.decoders.recognise import SAMPLE_BYTES, decoder_named, recognise
+from collectors.request_log.decoders.recognize import SAMPLE_BYTES, decoder_named, recognize
 from collectors.request_log.polling import PolledStream, wall_clock
 from collectors.request_log.seen import Seen, fingerprint_of
 
@@ -160,7 +160,7 @@ class CloudwatchLogsStream(PolledStream):
         """
         if not events:
             return b""
-        decoder = self._decoder or self._recognised(events)
+        decoder = self._decoder or self._recognized(events)
         if decoder is None:
             self._unknown += len(events)
             return b""
@@ -179,13 +179,13 @@ class CloudwatchLogsStream(PolledStream):
             decoding.bad.clear()
         return b"".join(lines)
 
-    def _recognised(self, events: Sequence[LogEvent]) -> Decoder | None:
+    def _recognized(self, events: Sequence[LogEvent]) -> Decoder | None:
         sample = bytearray()
         for one in events:
             sample += wrapped(one)
             if len(sample) >= SAMPLE_BYTES:
                 break
-        return recognise(bytes(sample))
+        return recognize(bytes(sample))
 
 
 def _finish(decoding: Decoding, bad: Counter[str]) -> bytes:

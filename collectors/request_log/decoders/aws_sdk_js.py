@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from analyzer.model.request import RequestError
 from analyzer.model.sight import Sight
-from collectors.request_log.decoders.calls import add_answer, error_of, is_data_call, record_of
+from collectors.request_log.decoders.calls import add_answer, error_of, is_request, record_of
 from collectors.request_log.decoders.context import add_context, moment_of
 from collectors.request_log.decoders.fields import mapping, number, text, whole
 from collectors.request_log.decoders.json_logs import JsonDecoder
@@ -80,7 +80,7 @@ class _Reader:
     def read(self, piece: Piece) -> Iterable[RequestRecord] | None:
         entry = _entry(piece.value)
         operation = "" if entry is None else entry["commandName"].removesuffix(_COMMAND)
-        if entry is None or not _is_dynamodb(entry) or not is_data_call(operation):
+        if entry is None or not _is_dynamodb(entry) or not is_request(operation):
             return None
         at = moment_of(piece, entry)
         if at is None:

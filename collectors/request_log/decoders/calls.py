@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from analyzer.model.request import AttributeValue
     from collectors.request_log.decoders.schema import KeyNames
 
-__all__ = ["add_answer", "error_of", "is_data_call", "place", "record_of"]
+__all__ = ["add_answer", "error_of", "is_request", "place", "record_of"]
 
 _CONTROL = re.compile(
     r"(?:Describe|List|Create|Restore|Tag|Untag|Export|Import|Enable|Disable)\w+"
@@ -44,7 +44,7 @@ _EXPRESSIONS = (
 _PAGED = frozenset({"Query", "Scan", "ExecuteStatement"})
 
 
-def is_data_call(operation: str) -> bool:
+def is_request(operation: str) -> bool:
     """Whether an operation is one of the data plane, or none that is known: those are counted too."""
     return _NAME.fullmatch(operation) is not None and _CONTROL.fullmatch(operation) is None
 

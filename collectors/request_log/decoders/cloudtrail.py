@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from analyzer.model.request import Part, RequestError
 from analyzer.model.sight import Sight
-from collectors.request_log.decoders.calls import is_data_call, place, record_of
+from collectors.request_log.decoders.calls import is_request, place, record_of
 from collectors.request_log.decoders.fields import listed, mapping, text
 from collectors.request_log.decoders.json_logs import JsonDecoder
 from collectors.request_log.decoders.messages import cancellation_in, error_code, masked_message, texts_in
@@ -73,7 +73,7 @@ class _Reader:
         event = _event(piece.value)
         operation = text(event.get("eventName")) or ""
         is_ours = event.get("eventSource") == _SOURCE and operation not in _STREAM_CALLS
-        if not is_ours or not is_data_call(operation):
+        if not is_ours or not is_request(operation):
             return None
         at = instant_of(event.get("eventTime"))
         if at is None:

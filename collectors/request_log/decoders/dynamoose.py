@@ -9,7 +9,7 @@ import re
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from analyzer.model.sight import Sight
-from collectors.request_log.decoders.calls import is_data_call
+from collectors.request_log.decoders.calls import is_request
 from collectors.request_log.decoders.json_logs import JsonDecoder
 from collectors.request_log.decoders.pairs import Pairs
 from collectors.request_log.decoders.spans import parsed_json
@@ -59,7 +59,7 @@ def _entry(piece: Piece) -> tuple[str, str, dict[str, Any]] | None:
         return None
     body = parsed_json(piece.value.get("message")) if isinstance(category, str) else piece.value
     operation = found[1][:1].upper() + found[1][1:]
-    return (operation, found[2], body) if isinstance(body, dict) and is_data_call(operation) else None
+    return (operation, found[2], body) if isinstance(body, dict) and is_request(operation) else None
 
 
 class _Reader:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING
 
 from collectors.request_log.decoders.decoding import JsonDecoding
@@ -16,10 +17,10 @@ if TYPE_CHECKING:
 __all__ = ["JsonDecoder"]
 
 
-class JsonDecoder:
+class JsonDecoder(ABC):
     """A shape whose logs are JSON objects."""
 
-    def recognises(self, sample: Sample) -> float:
+    def recognizes(self, sample: Sample) -> float:
         """Return the share of a log's first objects that are of this shape."""
         return sum(map(self.claims, sample.pieces)) / max(1, len(sample.pieces))
 
@@ -27,10 +28,10 @@ class JsonDecoder:
         """Begin to decode a log; which attributes are keys may be declared."""
         return JsonDecoding(self.reader(KeyNames(declared)))
 
+    @abstractmethod
     def claims(self, piece: Piece) -> bool:
         """Whether an object is of this shape."""
-        raise NotImplementedError
 
+    @abstractmethod
     def reader(self, names: KeyNames) -> Reader:
         """Return what reads the objects of one log."""
-        raise NotImplementedError

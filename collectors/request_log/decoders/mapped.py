@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from analyzer.model.request import Consumed, RequestError, RequestRecord
 from analyzer.model.sight import Sight
-from collectors.request_log.decoders.calls import is_data_call, place
+from collectors.request_log.decoders.calls import is_request, place
 from collectors.request_log.decoders.fields import flag, mapping, number, text, whole
 from collectors.request_log.decoders.json_logs import JsonDecoder
 from collectors.request_log.decoders.messages import error_code
@@ -76,7 +76,7 @@ class _Reader:
         told = {name: path.of(piece.value) for name, path in self._mapping.fields.items()}
         word = told["op"]
         operation = self._mapping.operations.get(str(word), word)
-        if not isinstance(operation, str) or not is_data_call(operation):
+        if not isinstance(operation, str) or not is_request(operation):
             raise UnreadableError("an entry's `op` is no operation: translate it under `operations`")
         at = instant_of(told["time"])
         if at is None:

@@ -36,7 +36,7 @@ class NativeDecoder:
         }
     )
 
-    def recognises(self, sample: Sample) -> float:
+    def recognizes(self, sample: Sample) -> float:
         """Return the share of objects that have a version and are requests or counters."""
         alone = [is_record(piece) and not piece.before and piece.time is None for piece in sample.pieces]
         return sum(alone) / max(1, len(alone))

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from analyzer.model.request import Part, RequestError, RequestRecord, Stratum
 from analyzer.model.sight import Sight
-from collectors.request_log.decoders.calls import is_data_call, place, record_of
+from collectors.request_log.decoders.calls import is_request, place, record_of
 from collectors.request_log.decoders.capacity import consumed_of
 from collectors.request_log.decoders.fields import flag, listed, number, text, whole
 from collectors.request_log.decoders.json_logs import JsonDecoder
@@ -104,7 +104,7 @@ class SpanReader:
             or text(attributes.get("db.operation"))
             or span.name.rpartition(".")[2]
         )
-        if not is_data_call(operation):
+        if not is_request(operation):
             return None
         if span.start is None:
             return UnreadableError(_NO_TIME)

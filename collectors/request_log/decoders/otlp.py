@@ -45,7 +45,7 @@ class OtlpDecoder:
     title: ClassVar[str] = "OpenTelemetry spans (protobuf)"
     sights: ClassVar[frozenset[Sight]] = OpenTelemetryDecoder.sights
 
-    def recognises(self, sample: Sample) -> float:
+    def recognizes(self, sample: Sample) -> float:
         """Return 1 for bytes that begin as a request does, alone or behind its length, and are no text."""
         first = sample.first
         begins = first.startswith(_RESOURCE_SPANS) or first[_LENGTH.size :].startswith(_RESOURCE_SPANS)

@@ -104,7 +104,7 @@ class Decoder(Protocol):
         """Return what this shape can give at best."""
         ...
 
-    def recognises(self, sample: Sample) -> float:
+    def recognizes(self, sample: Sample) -> float:
         """Return the share of a log's beginning that is of this shape, 0 where none is."""
         ...
 

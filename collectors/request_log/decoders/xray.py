@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from analyzer.model.request import Part, RequestError, RequestRecord
 from analyzer.model.sight import Sight
-from collectors.request_log.decoders.calls import is_data_call, place
+from collectors.request_log.decoders.calls import is_request, place
 from collectors.request_log.decoders.capacity import consumed_of
 from collectors.request_log.decoders.fields import flag, listed, mapping, number, text, whole
 from collectors.request_log.decoders.json_logs import JsonDecoder
@@ -94,7 +94,7 @@ def _record(segment: dict[str, Any], root: dict[str, Any]) -> RequestRecord | Un
     aws = segment["aws"]
     operation = text(aws.get("operation")) or ""
     operation = operation[:1].upper() + operation[1:]
-    if not is_data_call(operation) or segment.get("in_progress") is True:
+    if not is_request(operation) or segment.get("in_progress") is True:
         return None
     start, end = number(segment.get("start_time")), number(segment.get("end_time"))
     at = None if start is None else instant_of(start)

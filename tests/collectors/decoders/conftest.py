@@ -17,7 +17,7 @@ from botocore.config import Config
 
 from analyzer.model.request import RequestRecord
 from collectors.request_log.decoders.decoding import decode
-from collectors.request_log.decoders.recognise import recognise
+from collectors.request_log.decoders.recognize import recognize
 from deploy.demo.processes import Emulator
 from tests.collectors.decoders.receiver import Receiver
 from tests.support.tools import need
@@ -37,9 +37,9 @@ def records(decoded: Decoded) -> list[RequestRecord]:
     return [msgspec.json.decode(line, type=RequestRecord) for line in decoded.lines.splitlines()]
 
 
-def recognised(content: bytes) -> tuple[Decoder, list[RequestRecord], Decoded]:
+def recognized(content: bytes) -> tuple[Decoder, list[RequestRecord], Decoded]:
     """What becomes of a log that nobody named the shape of."""
-    decoder = recognise(content)
+    decoder = recognize(content)
     assert decoder is not None
     decoded = decode(decoder, content)
     return decoder, records(decoded), decoded

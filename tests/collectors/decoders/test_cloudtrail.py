@@ -8,7 +8,7 @@ import pytest
 from analyzer.model.request import Part, RequestError, RequestRecord
 from collectors.request_log.decoders.cloudtrail import CloudTrailDecoder
 from collectors.request_log.decoders.decoding import decode
-from tests.collectors.decoders.conftest import recognised, records
+from tests.collectors.decoders.conftest import recognized, records
 
 TODAY = {"Artist": {"S": "No One You Know"}, "SongTitle": {"S": "Call Me Today"}}
 ROLE = "arn:aws:iam::111122223333:role/dash-api"
@@ -166,7 +166,7 @@ def test_an_event_without_a_time_is_bad_and_the_reason_holds_nothing_of_it() -> 
 
 @pytest.mark.parametrize("events", [1, 3])
 @pytest.mark.parametrize("layout", ["file", "lines", "pretty", "joined", "bridge", "messages"])
-def test_trails_are_recognised_in_every_layout(layout: str, events: int) -> None:
+def test_trails_are_recognized_in_every_layout(layout: str, events: int) -> None:
     each = [event("GetItem", {"tableName": "Music", "key": TODAY}, requestID=str(number)) for number in range(events)]
     content = {
         "file": json.dumps({"Records": each}),
@@ -178,6 +178,6 @@ def test_trails_are_recognised_in_every_layout(layout: str, events: int) -> None
             {"logEvents": [{"id": "1", "timestamp": 0, "message": json.dumps(one)} for one in each]}
         ),
     }[layout]
-    decoder, found, _ = recognised(content.encode())
+    decoder, found, _ = recognized(content.encode())
     assert decoder.name == "cloudtrail"
     assert [(record.key, record.request_id) for record in found] == [(TODAY, str(number)) for number in range(events)]

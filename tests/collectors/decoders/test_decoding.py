@@ -8,12 +8,9 @@ import pytest
 from analyzer.model.request import RequestRecord
 from collectors.request_log.decoders.aws_sdk_js import AwsSdkJsDecoder
 from collectors.request_log.decoders.decoding import decode, pieces_of
-from collectors.request_log.decoders.json_logs import JsonDecoder
 from collectors.request_log.decoders.native import NativeDecoder
-from collectors.request_log.decoders.recognise import DECODERS, decoder_named, recognise
-from collectors.request_log.decoders.schema import KeyNames
-from collectors.request_log.decoders.seam import Piece
-from tests.collectors.decoders.conftest import recognised, records
+from collectors.request_log.decoders.recognize import DECODERS, decoder_named, recognize
+from tests.collectors.decoders.conftest import recognized, records
 
 CALL = {
     "clientName": "DynamoDBClient",
@@ -167,7 +164,7 @@ class TestOurOwnRecords:
         counter = {"v": 1, "counter": "dropped", "count": 3}
         assert callable(wrap)
         text = "\n".join(wrap(json.dumps(one)) for one in (OURS, counter, {"else": 1}))
-        decoder = recognise(text.encode())
+        decoder = recognize(text.encode())
         assert decoder is not None
         decoded = decode(decoder, text.encode())
         assert (decoder.name, decoded.others) == ("wrapped", 1)
@@ -189,7 +186,7 @@ class TestOurOwnRecords:
     ],
 )
 def test_a_shape_is_told_by_most_of_a_logs_first_objects(content: str, name: str | None) -> None:
-    decoder = recognise(content.encode())
+    decoder = recognize(content.encode())
     assert (None if decoder is None else decoder.name) == name
 
 
@@ -203,15 +200,8 @@ def test_every_shape_has_one_name_a_title_and_the_sight_of_requests() -> None:
     assert decoder_named("unheard-of") is None
 
 
-def test_a_shape_of_json_has_to_say_what_it_claims_and_reads() -> None:
-    with pytest.raises(NotImplementedError):
-        JsonDecoder().claims(Piece({}))
-    with pytest.raises(NotImplementedError):
-        JsonDecoder().reader(KeyNames())
-
-
 def test_records_are_requests_of_version_1() -> None:
-    _, found, _ = recognised(json.dumps({"time": AT} | CALL).encode())
+    _, found, _ = recognized(json.dumps({"time": AT} | CALL).encode())
     assert found == [
         RequestRecord(AT, "GetItem", 1, table="t", key={"pk": {"S": "a"}}, count=0, attempts=2, request_id="R")
     ]

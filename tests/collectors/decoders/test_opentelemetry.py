@@ -11,7 +11,7 @@ from collectors.request_log.decoders.decoding import decode
 from collectors.request_log.decoders.opentelemetry import OpenTelemetryDecoder
 from collectors.request_log.decoders.otlp import OtlpDecoder, decode_request
 from collectors.request_log.decoders.seam import UnreadableError
-from tests.collectors.decoders.conftest import recognised, records
+from tests.collectors.decoders.conftest import recognized, records
 
 AWS = {"rpc.system": "aws-api", "rpc.service": "DynamoDB"}
 
@@ -295,8 +295,8 @@ class TestProtobuf:
         assert decoding.bad == {"a request is too long": 1}
 
     def test_text_is_no_protobuf(self) -> None:
-        assert recognised(self.body("GetItem"))[0].name == "otlp"
+        assert recognized(self.body("GetItem"))[0].name == "otlp"
         assert (
-            recognised(b"\n" + otlp({**AWS, "rpc.method": "GetItem", "db.name": "t"}).encode())[0].name
+            recognized(b"\n" + otlp({**AWS, "rpc.method": "GetItem", "db.name": "t"}).encode())[0].name
             == "opentelemetry"
         )

@@ -8,7 +8,7 @@ import pytest
 from collectors.request_log.decoders.decoding import decode
 from collectors.request_log.decoders.dynamoose import DynamooseDecoder
 from collectors.request_log.decoders.electrodb import ElectroDbDecoder
-from tests.collectors.decoders.conftest import recognised, records
+from tests.collectors.decoders.conftest import recognized, records
 
 if TYPE_CHECKING:
     from analyzer.model.request import RequestRecord
@@ -84,7 +84,7 @@ def test_a_provider_that_writes_json_is_read_likewise() -> None:
         {"timestamp": AT, "category": "aws:dynamodb:getItem:response", "message": "no json"},
         {"timestamp": AT, "category": "other", "message": "{}"},
     ]
-    decoder, found, decoded = recognised("\n".join(map(json.dumps, entries)).encode())
+    decoder, found, decoded = recognized("\n".join(map(json.dumps, entries)).encode())
     assert (decoder.name, decoded.others) == ("dynamoose", 2)
     assert told(found) == [("a", 1)]
 
@@ -99,5 +99,5 @@ def test_events_of_electrodb_may_lie_in_what_a_logger_wraps_around_them() -> Non
     query = {"type": "query", "method": "get", "params": {"TableName": "t", "Key": {"pk": "a"}}}
     results = {"type": "results", "method": "get", "success": True, "results": {"Item": {"pk": "a"}}}
     entries = [{"time": AT, "msg": {"event": one}} for one in (query, results)] + [{"time": AT, "type": "query"}]
-    decoder, found, decoded = recognised("\n".join(map(json.dumps, entries)).encode())
+    decoder, found, decoded = recognized("\n".join(map(json.dumps, entries)).encode())
     assert (decoder.name, told(found), decoded.others) == ("electrodb", [("a", 1)], 1)

@@ -11,9 +11,9 @@ import pytest
 from analyzer.model.request import Consumed, Part, RequestError, RequestRecord
 from collectors.request_log.decoders.decoding import decode
 from collectors.request_log.decoders.otlp import decode_request
-from collectors.request_log.decoders.recognise import decoder_named
+from collectors.request_log.decoders.recognize import decoder_named
 from collectors.request_log.decoders.schema import DeclaredKeys
-from tests.collectors.decoders.conftest import recognised, records
+from tests.collectors.decoders.conftest import recognized, records
 
 if TYPE_CHECKING:
     from tests.collectors.decoders.conftest import Printed, Spans
@@ -41,7 +41,7 @@ def of(found: list[RequestRecord], op: str, at: int = 0) -> RequestRecord:
 
 @pytest.fixture(params=["bare", "document"])
 def sdk(request: pytest.FixtureRequest, printed: Printed) -> list[RequestRecord]:
-    decoder, found, decoded = recognised(printed(request.param))
+    decoder, found, decoded = recognized(printed(request.param))
     assert (decoder.name, decoded.bad) == ("aws-sdk-js", {})
     assert decoded.others == (request.param == "bare"), "DescribeTable is no request of an access pattern"
     return found
@@ -129,7 +129,7 @@ class TestOpenTelemetryOfJavaScript:
     """OTLP in JSON, as the exporter sends it: one request a span, in any order."""
 
     def test_spans_have_table_index_units_and_latency_but_neither_key_nor_filter(self, exported: list[bytes]) -> None:
-        decoder, found, decoded = recognised(b"\n".join(exported))
+        decoder, found, decoded = recognized(b"\n".join(exported))
         assert (decoder.name, decoded.bad) == ("opentelemetry", {})
         assert Counter(record.op for record in found) == CALLS
         assert {(record.key, record.values, record.key_condition, record.filter) for record in found} == {(None,) * 4}
@@ -137,7 +137,7 @@ class TestOpenTelemetryOfJavaScript:
         assert all(record.latency_ms and record.trace_id for record in found)
 
     def test_a_count_of_zero_that_was_left_out_is_zero(self, exported: list[bytes]) -> None:
-        found = sorted(recognised(b"\n".join(exported))[1], key=lambda record: record.time)
+        found = sorted(recognized(b"\n".join(exported))[1], key=lambda record: record.time)
         empty = of(found, "Query", 1)
         assert (empty.index, empty.count) == ("GSI1", 0)
         assert empty.scanned is not None
@@ -145,7 +145,7 @@ class TestOpenTelemetryOfJavaScript:
         assert of(found, "PutItem").count is None
 
     def test_a_transaction_has_no_table_and_tells_its_reasons(self, exported: list[bytes]) -> None:
-        _, found, _ = recognised(b"\n".join(exported))
+        _, found, _ = recognized(b"\n".join(exported))
         call = of(found, "TransactWriteItems")
         assert (call.table, call.parts) == (None, None)
         assert call.error is not None
@@ -158,7 +158,7 @@ class TestOpenTelemetryOfPython:
     OPS = ("PutItem", "GetItem", "Query", "Query", "Scan", "BatchGetItem", "TransactWriteItems", "PutItem")
 
     def test_both_exporters_give_the_same_records_but_for_parts_of_milliseconds(self, spans: Spans) -> None:
-        decoder, printed, decoded = recognised(spans.console)
+        decoder, printed, decoded = recognized(spans.console)
         assert (decoder.name, decoded.bad, decoded.others) == ("opentelemetry", {}, 1)
         sent = [record for body in spans.bodies for record in records(decode_request(body))]
         assert tuple(record.op for record in sent) == self.OPS
@@ -168,14 +168,14 @@ class TestOpenTelemetryOfPython:
         assert printed == sent
 
     def test_queries_have_no_counts_and_scans_have(self, spans: Spans) -> None:
-        _, found, _ = recognised(spans.console)
+        _, found, _ = recognized(spans.console)
         query, scan = of(found, "Query"), of(found, "Scan")
         assert (query.count, query.scanned, query.forward) == (None, None, False)
         assert scan.count == scan.scanned is not None
         assert (query.attempts, query.caller, query.caller_version) == (1, "shop", "1.4.2")
 
     def test_a_failed_call_has_the_code_that_its_exception_quotes(self, spans: Spans) -> None:
-        _, found, _ = recognised(spans.console)
+        _, found, _ = recognized(spans.console)
         error = of(found, "PutItem", 1).error
         assert error is not None
         assert error.code == "ConditionalCheckFailedException"
@@ -183,13 +183,13 @@ class TestOpenTelemetryOfPython:
     def test_a_file_of_requests_is_read_with_lengths_before_them_and_without(self, spans: Spans) -> None:
         body = spans.bodies[0]
         framed = b"".join(len(one).to_bytes(4, "big") + one for one in (body, body))
-        assert [recognised(content)[0].name for content in (body, framed)] == ["otlp", "otlp"]
-        alone, twice = recognised(body)[1], recognised(framed)[1]
+        assert [recognized(content)[0].name for content in (body, framed)] == ["otlp", "otlp"]
+        alone, twice = recognized(body)[1], recognized(framed)[1]
         assert twice == alone * 2
 
 
 def test_dynamoose_gives_requests_with_their_answers(printed: Printed) -> None:
-    decoder, found, decoded = recognised(printed("dynamoose"))
+    decoder, found, decoded = recognized(printed("dynamoose"))
     assert (decoder.name, decoded.bad) == ("dynamoose", {})
     assert [record.op for record in found] == ["PutItem", "GetItem", "Query", "Scan"]
     put, get, query, scan = found
@@ -202,7 +202,7 @@ def test_dynamoose_gives_requests_with_their_answers(printed: Printed) -> None:
 
 
 def test_electrodb_gives_requests_with_their_results(printed: Printed) -> None:
-    decoder, found, decoded = recognised(printed("electrodb"))
+    decoder, found, decoded = recognized(printed("electrodb"))
     assert (decoder.name, decoded.bad) == ("electrodb", {})
     assert [record.op for record in found] == ["PutItem", "GetItem", "Query", "PutItem"]
     _, get, query, refused = found
@@ -215,7 +215,7 @@ def test_electrodb_gives_requests_with_their_results(printed: Printed) -> None:
 @pytest.mark.parametrize("library", ["bare", "document", "dynamoose", "electrodb"])
 def test_a_log_cut_into_any_chunks_gives_the_same_records(printed: Printed, library: str) -> None:
     content = printed(library)
-    decoder, _, whole = recognised(content)
+    decoder, _, whole = recognized(content)
     for size in (1000, 4099):
         decoding = decoder.begin()
         lines = [decoding.feed(content[start : start + size]) for start in range(0, len(content), size)]

@@ -8,7 +8,7 @@ import pytest
 from analyzer.model.request import Consumed, Part, RequestError, RequestRecord
 from collectors.request_log.decoders.decoding import decode
 from collectors.request_log.decoders.xray import XRayDecoder
-from tests.collectors.decoders.conftest import recognised, records
+from tests.collectors.decoders.conftest import recognized, records
 
 TRACE = "1-6b0d516e-bcb4f58266511fddd207112c"
 
@@ -141,7 +141,7 @@ def test_answers_of_batch_get_traces_are_read_as_segment_documents_are(layout: s
         "traces": json.dumps({"Traces": [trace], "UnprocessedTraceIds": [], "NextToken": "x{y"}, indent=4),
         "whole": json.dumps({"ResponseMetadata": {}, "Traces": [trace]}),
     }[layout]
-    decoder, found, decoded = recognised(content.encode())
+    decoder, found, decoded = recognized(content.encode())
     assert (decoder.name, decoded.bad) == ("xray", {})
     assert [record.op for record in found] == ["Scan", "Query"]
 

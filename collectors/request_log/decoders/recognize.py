@@ -19,7 +19,7 @@ from collectors.request_log.decoders.xray import XRayDecoder
 if TYPE_CHECKING:
     from collectors.request_log.decoders.seam import Decoder
 
-__all__ = ["DECODERS", "SAMPLE_BYTES", "decoder_named", "recognise"]
+__all__ = ["DECODERS", "SAMPLE_BYTES", "decoder_named", "recognize"]
 
 DECODERS: tuple[Decoder, ...] = (
     NativeDecoder(),
@@ -40,10 +40,10 @@ SAMPLE_BYTES = 1024 * 1024
 _MOST_PIECES = 500
 
 
-def recognise(first: bytes) -> Decoder | None:
+def recognize(first: bytes) -> Decoder | None:
     """Return the decoder of a log that begins so, None where no shape fits; SAMPLE_BYTES of it are enough."""
     sample = Sample(first, pieces_of(first, _MOST_PIECES))
-    shares = [(decoder.recognises(sample), decoder) for decoder in DECODERS]
+    shares = [(decoder.recognizes(sample), decoder) for decoder in DECODERS]
     best, decoder = max(shares, key=lambda one: one[0])
     return decoder if best > 0 else None
 
