@@ -94,7 +94,8 @@ class Columns:
         self._unit_codes = CodeMap(self._make_units)
         self._units: list[Units] = []
         self._others: dict[tuple[int, str | None], tuple[int, KeySpace, bool]] = {}
-        self._plans: dict[tuple[int, int], Plan] = {}
+        self._plans: list[Plan] = []
+        self._plan_codes = CodeMap(self._make_plan)
         self._forget_units()
 
     def _forget_units(self) -> None:
@@ -115,6 +116,7 @@ class Columns:
             self._forget_units()
             self._others.clear()
             self._plans.clear()
+            self._plan_codes.clear()
 
     def routes(self, told: Told, seconds: np.ndarray) -> np.ndarray:
         """Return the number of each line's route."""
@@ -147,7 +149,7 @@ class Columns:
             for call in calls:
                 raws += [member.key for member in call.members]
                 spaces += [call.space] * len(call.members)
-        every = keys_of(raws, spaces, self._forms, self.router.squashes())
+        every = keys_of(raws, spaces, self._forms)
         keys = every.first(len(lines))
         cells = self._cells_of(told, routes, keys, kinds)
         single = np.flatnonzero(kinds != _PARTED)
@@ -225,16 +227,20 @@ class Columns:
         if not has_others.any():
             return
         where = single[has_others]
-        for at, cell, entry in zip(where.tolist(), cells[where].tolist(), entries[has_others].tolist(), strict=True):
-            plan = self._plans.get((cell, entry))
-            if plan is None:
-                plan = self._plans[cell, entry] = self._plan(cell, self._units[entry])
-            raw = bytes(lines[at].index_keys)
+        numbers = self._plan_codes.look_up((cells[where] << _UNIT_BITS) | entries[has_others]).tolist()
+        for at, plan in zip(where.tolist(), map(self._plans.__getitem__, numbers), strict=True):
+            raw = lines[at].index_keys
             for other, space, index, halves, read, write in plan:
                 found.units.append((at, other, read, write))
-                key = space.entry(raw, index) if raw and index is not None else None
+                key = space.entry(bytes(raw), index) if index is not None and raw is not ABSENT else None
                 if key is not None:
-                    found.add_key(at, other, halves, NO_KEY, *key)
+                    found.keys.append((at, other, halves, NO_KEY))
+                    found.parts.append(key[0])
+                    found.sorts.append(key[1])
+
+    def _make_plan(self, code: int) -> int:
+        self._plans.append(self._plan(code >> _UNIT_BITS, self._units[code & _UNIT_MASK]))
+        return len(self._plans) - 1
 
     def _plan(self, cell: int, units: Units) -> Plan:
         """Return what a call of a cell with these units costs at other targets."""

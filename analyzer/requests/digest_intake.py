@@ -65,10 +65,12 @@ class Intake:
             self.recent = set()
             self.since = newest
         ids = list(filter(None, told.request_id))
-        fresh = set(ids)
-        if len(fresh) == len(ids) and self.recent.isdisjoint(fresh) and self.older.isdisjoint(fresh):
-            self.recent |= fresh
-            return told, seconds
+        if self.recent.isdisjoint(ids) and self.older.isdisjoint(ids):
+            before = len(self.recent)
+            self.recent.update(ids)
+            if len(self.recent) == before + len(ids):
+                return told, seconds
+            self.recent.difference_update(ids)  # some came twice; which one was first is looked at below
         is_first = np.ones(len(seconds), dtype=bool)
         for at, name in enumerate(told.request_id):
             if name and (name in self.recent or name in self.older):

@@ -38,11 +38,12 @@ class Keys(NamedTuple):
         return Keys(self.forms[:count], self.parts[:count], self.sorts[:count], self.is_known[:count])
 
 
-def keys_of(raws: Sequence[Raw], spaces: list[KeySpace], forms: FormTable, squashes: set[Squash]) -> Keys:
+def keys_of(raws: Sequence[Raw], spaces: list[KeySpace], forms: FormTable) -> Keys:
     """Return keys by signature; only what has an unknown one is looked at alone."""
     joined = SEPARATOR.join(raws)
     if b"\\" in joined:
         joined = canonical_all(joined, SEPARATOR)
+    squashes = {space.squash for space in set(spaces)}
     if len(squashes) == 1:
         signatures = next(iter(squashes))(joined).split(SEPARATOR)
     else:

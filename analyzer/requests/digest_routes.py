@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from analyzer.requests.digest_block import Line
     from analyzer.requests.digest_cells import CellTable
     from analyzer.requests.digest_churn import Evened
-    from analyzer.requests.digest_keys import FormTable, Squash
+    from analyzer.requests.digest_keys import FormTable
     from analyzer.requests.digest_told import Told
     from analyzer.requests.lexicon import Lexicon
     from analyzer.requests.shapes import Skeleton
@@ -120,10 +120,6 @@ class Router:
                 self._spaces.clear()
             space = self._spaces[place] = KeySpace(self._forms, self._lexicon, table, index, policy)
         return space
-
-    def squashes(self) -> set[Squash]:
-        """Return what signatures of keys are made with, in all spaces in use."""
-        return {space.squash for space in self._spaces.values()}
 
     def refill(self, oldest: int, newest: int) -> None:
         """Let raw texts go to the grammar again: so many for each second of log time that is new."""
