@@ -23,6 +23,7 @@ from analyzer.requests.lexicon import Lexicon
 from analyzer.requests.templates import Template
 from analyzer.requests.tokens import Salt
 from collectors.request_log.config import RequestLogConfig
+from collectors.request_log.decoders.schema import DeclaredKeys
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -33,6 +34,7 @@ __all__ = [
     "check_settings",
     "checked_settings",
     "contract_of",
+    "declared_keys",
     "load_setup",
     "process_salt",
     "salt_of",
@@ -126,7 +128,7 @@ def build_setup(settings: Settings, faults: Sequence[Fault] = (), fallback: Salt
         found.append(settings.fault(("request_log", "files"), "nothing to read", mend))
     _refuse(found, settings)
     contract = cast("Contract", parts.contract)
-    request_log = settings.request_log.config()
+    request_log = msgspec.structs.replace(settings.request_log.config(), declared=declared_keys(contract))
     salt = None if parts.secret is None else Salt(parts.secret)
     return Setup(
         contract=contract,
@@ -195,6 +197,14 @@ def contract_of(settings: Settings) -> Contract:
     if faults:
         raise ContractError(faults)
     return reading.contract
+
+
+def declared_keys(contract: Contract) -> tuple[DeclaredKeys, ...]:
+    """Return what a contract says of tables' keys, for decoders: clients' own logs do not name those of a put."""
+    return tuple(
+        DeclaredKeys(keys.name, keys.partition_key + keys.sort_key, {n: p + s for n, (p, s) in keys.indexes.items()})
+        for keys in contract.table_keys()
+    )
 
 
 def _refuse(faults: Sequence[Fault], settings: Settings) -> None:

@@ -12,7 +12,6 @@ from analyzer.model.sight import Sight
 from collectors.request_log.decoders.mapped import MappedDecoder
 from collectors.request_log.decoders.mapping_file import read_mapping
 from collectors.request_log.decoders.recognize import DECODERS, SAMPLE_BYTES, recognize
-from collectors.request_log.decoders.schema import DeclaredKeys
 from collectors.request_log.unpacking import unpacked
 
 if TYPE_CHECKING:
@@ -64,10 +63,9 @@ def choose(logs: Sequence[LogFile], shape: Input, mapping: Path | None) -> tuple
 
 def declare_keys(logs: Sequence[LogFile], contract: Contract) -> None:
     """Tell the decoders what a contract says of tables' keys: clients' own logs do not name those of a put."""
-    declared = tuple(
-        DeclaredKeys(keys.name, keys.partition_key + keys.sort_key, {n: p + s for n, (p, s) in keys.indexes.items()})
-        for keys in contract.table_keys()
-    )
+    from analyzer.setup import declared_keys  # noqa: PLC0415 -- light start
+
+    declared = declared_keys(contract)
     for log in logs:
         log.declared = declared
 

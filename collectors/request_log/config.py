@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from msgspec import Struct
 
 from collectors.request_log.cloudwatch_logs.config import CloudwatchLogsConfig
+from collectors.request_log.decoders.schema import DeclaredKeys
 from collectors.request_log.otlp.config import OtlpConfig
 from collectors.request_log.s3.config import S3Config
 from collectors.request_log.xray.config import XrayConfig
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 __all__ = ["RequestLogConfig"]
 
@@ -22,7 +18,8 @@ class RequestLogConfig(Struct, frozen=True):
 
     A line over `longest_line_bytes` is skipped and counted. A rotated file is left `grace_ms` after its last byte, so
     that a writer which still holds it can finish. At most `most_files` are tailed at once. Where there are several
-    logs, a record waits `join_ms` for what another says of the same request; 0 does not join.
+    logs, a record waits `join_ms` for what another says of the same request; 0 does not join. `declared` is what a
+    contract says of tables' keys: logs of other shapes do not tell which attributes of an item are.
     """
 
     files: tuple[str, ...] = ()
@@ -37,6 +34,7 @@ class RequestLogConfig(Struct, frozen=True):
     otlp: OtlpConfig | None = None
     xray: tuple[XrayConfig, ...] = ()
     join_ms: int = 60_000
+    declared: tuple[DeclaredKeys, ...] = ()
 
     @property
     def is_empty(self) -> bool:
@@ -57,9 +55,9 @@ class RequestLogConfig(Struct, frozen=True):
     @property
     def delay_ms(self) -> int:
         """How old the records of the fastest log are when they can be counted, beyond what a file needs."""
-        others: Sequence[int] = [
-            *(config.delay_ms for config in (*self.s3, *self.cloudwatch_logs, *self.xray)),
-            *([self.otlp.delay_ms] if self.otlp else []),
-        ]
+        others = [one.delay_ms for one in self.s3]
+        others += [one.delay_ms for one in self.cloudwatch_logs]
+        others += [one.delay_ms for one in self.xray]
+        others += [self.otlp.delay_ms] if self.otlp else []
         fastest = 0 if self.files or not others else min(others)
         return fastest + (self.join_ms if self.is_joined else 0)

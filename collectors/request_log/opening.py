@@ -55,14 +55,16 @@ def open_streams(
     if config.files:
         streams[_FILES] = FileStream(config, held, clock, since)
     own = [one for one in config.s3 if one.layout != "cloudtrail"]
-    streams |= {one.path: S3Stream(one, caller, held, clock) for one in own}
-    streams |= {one.path: CloudwatchLogsStream(one, caller, held, clock) for one in config.cloudwatch_logs}
+    streams |= {one.path: S3Stream(one, caller, held, clock, config.declared) for one in own}
+    streams |= {
+        one.path: CloudwatchLogsStream(one, caller, held, clock, config.declared) for one in config.cloudwatch_logs
+    }
     if config.otlp is not None:
         from collectors.request_log.otlp.collector import OtlpStream  # noqa: PLC0415 -- aiohttp only where it listens
 
-        streams[config.otlp.path] = OtlpStream(config.otlp, held, clock, since)
+        streams[config.otlp.path] = OtlpStream(config.otlp, held, clock, since, config.declared)
     streams |= {one.path: XrayStream(one, caller, held, clock) for one in config.xray}
-    streams |= {one.path: S3Stream(one, caller, held, clock) for one in config.s3 if one not in own}
+    streams |= {one.path: S3Stream(one, caller, held, clock, config.declared) for one in config.s3 if one not in own}
     if len(streams) == 1:
         return next(iter(streams.values()))
     claims = next((one for one in held if one.path == CLAIMS), None)

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from collectors.request_log.decoders.decoding import unwrapped
 from collectors.request_log.decoders.recognize import SAMPLE_BYTES, decoder_named, recognize
 from collectors.request_log.decoders.seam import Piece
 from collectors.request_log.decoders.splitting import Splitter
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
+    from collectors.request_log.decoders.schema import DeclaredKeys
     from collectors.request_log.decoders.seam import Broken, Decoder, Decoding
 
 __all__ = ["AUTO", "Translation", "decoding_of"]
@@ -24,12 +24,12 @@ _NATIVE = "native"
 _UNKNOWN = "a log is of no shape that is known"
 _NOT_JSON = "not one JSON object in UTF-8"
 _LONGEST_LINE = 1024 * 1024
-_PACKED = (b"}{", b"} {", b'"logEvents"', b'"logStreamName"', b'"stream"')
+_PACKED = (b"}{", b"} {")
 
 
-def decoding_of(decoder: Decoder) -> Decoding:
+def decoding_of(decoder: Decoder, declared: Sequence[DeclaredKeys] = ()) -> Decoding:
     """Begin to decode a log; our own records pass as they are, and are found where they do not lie one a line."""
-    return _NativeRecords() if decoder.name == _NATIVE else decoder.begin()
+    return _NativeRecords() if decoder.name == _NATIVE else decoder.begin(declared)
 
 
 class Translation:
@@ -38,8 +38,9 @@ class Translation:
     `bad` counts by reason what could not be read since it was last taken.
     """
 
-    def __init__(self, shape: str = AUTO) -> None:
+    def __init__(self, shape: str = AUTO, declared: Sequence[DeclaredKeys] = ()) -> None:
         self.is_known: bool | None = None
+        self._declared = declared
         self._waiting = bytearray()
         self._bad: Counter[str] = Counter()
         self._decoding: Decoding | None = None
@@ -49,7 +50,7 @@ class Translation:
                 self._begin(decoder)
 
     def _begin(self, decoder: Decoder) -> None:
-        self._decoding = decoding_of(decoder)
+        self._decoding = decoding_of(decoder, self._declared)
         self.is_known = True
 
     def feed(self, chunk: bytes) -> bytes:
@@ -81,11 +82,6 @@ class Translation:
         if self._decoding is not None:
             return self._decoding.finish()
         if self._waiting.strip():
-            # a beginning without the end of its last line may not be told apart
-            decoder = recognize(bytes(self._waiting[:SAMPLE_BYTES]) + b"\n")
-            if decoder is not None:
-                self._begin(decoder)
-                return self._first() + self.finish()
             self._give_up()
         return b""
 
@@ -100,7 +96,7 @@ class Translation:
 
 
 class _NativeRecords:
-    """Our own records. Lines pass as they are; where two records lie on one, or an envelope holds them, they are split.
+    """Our own records. Lines pass as they are; where two records lie on one, they are split.
 
     A log that is once found to be so is split to its end, so that chunks never change what is read.
     """
@@ -132,12 +128,12 @@ class _NativeRecords:
         lines: list[bytes] = []
         for one in found:
             if isinstance(one, Piece):
-                lines += (msgspec.json.encode(piece.value) + b"\n" for piece in unwrapped(one))
+                lines.append(msgspec.json.encode(one.value) + b"\n")
             else:
                 self.bad[_NOT_JSON] += 1
         return b"".join(lines)
 
 
 def _is_packed(text: bytes) -> bool:
-    """Whether a line may hold more than one record, or an envelope of them."""
+    """Whether a line may hold more than one record."""
     return any(sign in text for sign in _PACKED)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from analyzer.errors import CollectError, MalformedError
 from analyzer.model.batch import Block, Position
 from analyzer.model.sight import Gap, GapReason, SourceName
-from collectors.request_log.cloudwatch_logs.parse import bare, page_of, wrapped
+from collectors.request_log.cloudwatch_logs.parse import page_of, wrapped
 from collectors.request_log.decoders.recognize import SAMPLE_BYTES, decoder_named, recognize
 from collectors.request_log.polling import PolledStream, wall_clock
 from collectors.request_log.seen import Seen, fingerprint_of
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from analyzer.model.instant import Instant
     from collectors.request_log.cloudwatch_logs.config import CloudwatchLogsConfig
     from collectors.request_log.cloudwatch_logs.parse import LogEvent, Page
+    from collectors.request_log.decoders.schema import DeclaredKeys
     from collectors.request_log.decoders.seam import Decoder, Decoding
 
 __all__ = ["CloudwatchLogsStream"]
@@ -27,9 +28,10 @@ __all__ = ["CloudwatchLogsStream"]
 _SHORT_OVERLAP_MS = 10_000
 """Most events are there within seconds; the whole overlap is looked at less often, for it is read anew each time."""
 _SHORTEST_STEP_MS = 1000
+_NATIVE, _WRAPPED = "native", "wrapped"
+"""Our own records, and what they are when every line of them lies in an event."""
 _MOST_STREAMS = 200
 """Log streams whose decoders wait for the answers to requests at once."""
-_MOST_PAGES = 10_000
 _HINT = "it is looked at again by itself"
 _BROKEN = "an event of the log group has no id, time or message"
 
@@ -47,8 +49,10 @@ class CloudwatchLogsStream(PolledStream):
         aws: AwsCaller,
         positions: Iterable[Position] = (),
         clock: Callable[[], Instant] = wall_clock,
+        declared: Sequence[DeclaredKeys] = (),
     ) -> None:
         super().__init__(config.path, config.poll_ms, clock)
+        self._declared = declared
         self._config = config
         self._aws = aws
         now = clock()
@@ -59,7 +63,7 @@ class CloudwatchLogsStream(PolledStream):
         self._read_to = position.modified
         self._looked_whole: Instant | None = None
         self._step = config.step_ms
-        self._decoder: Decoder | None = decoder_named(config.shape)
+        self._decoder = decoder_named(_WRAPPED if config.shape == _NATIVE else config.shape)
         self._unknown = 0
 
     def position(self) -> Position:
@@ -139,7 +143,7 @@ class CloudwatchLogsStream(PolledStream):
         if config.filter is not None:
             asked["filterPattern"] = config.filter
         tokens: set[str] = set()
-        for _ in range(_MOST_PAGES):
+        while True:
             answer = await self._aws.call(
                 "logs", "FilterLogEvents", region=config.region, account=config.account, **asked
             )
@@ -148,10 +152,9 @@ class CloudwatchLogsStream(PolledStream):
             if page.token is None:
                 return
             if page.token in tokens:
-                break
+                raise MalformedError("FilterLogEvents: a page leads back to one before it", hint=_HINT)
             tokens.add(page.token)
             asked["nextToken"] = page.token
-        raise MalformedError("FilterLogEvents: a page leads back to one before it", hint=_HINT)
 
     def _decode(self, events: Sequence[LogEvent], decodings: dict[str, Decoding], bad: Counter[str]) -> bytes:
         """Return the records of events; each log stream is decoded apart, for requests and answers follow one another.
@@ -165,15 +168,13 @@ class CloudwatchLogsStream(PolledStream):
             self._unknown += len(events)
             return b""
         self._decoder = decoder
-        if decoder.name == "native":
-            return b"".join(map(bare, events))
         lines: list[bytes] = []
         for one in events:
             decoding = decodings.get(one.stream)
             if decoding is None:
                 if len(decodings) >= _MOST_STREAMS:
                     lines.append(_finish(decodings.pop(next(iter(decodings))), bad))
-                decoding = decodings[one.stream] = decoder.begin()
+                decoding = decodings[one.stream] = decoder.begin(self._declared)
             lines.append(decoding.feed(wrapped(one)))
             bad.update(decoding.bad)
             decoding.bad.clear()

@@ -13,7 +13,7 @@ from analyzer.model.instant import Instant
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["LogEvent", "Page", "bare", "page_of", "wrapped"]
+__all__ = ["LogEvent", "Page", "page_of", "wrapped"]
 
 _HINT = "something between here and AWS answered in its place, or the answer broke off: it is asked again"
 
@@ -58,14 +58,3 @@ def wrapped(event: LogEvent) -> bytes:
     """Write an event as a line that decoders unwrap: message, stream, and the time that the message may lack."""
     text = {"logStreamName": event.stream, "timestamp": event.time, "message": event.message}
     return msgspec.json.encode(text) + b"\n"
-
-
-def bare(event: LogEvent) -> bytes:
-    """Write one of our own records as a line; what is none, as START, END and REPORT of a function, becomes nothing.
-
-    A logger may have put time and level before it.
-    """
-    text = event.message[max(event.message.find("{"), 0) :].strip()
-    if not text.startswith("{") or '"v"' not in text or not ('"op"' in text or '"counter"' in text):
-        return b""
-    return text.replace("\n", " ").encode("utf-8", "replace") + b"\n"

@@ -21,8 +21,9 @@ from collectors.request_log.otlp.parse import JSON, Refusal, accepted, blocks_of
 from collectors.request_log.polling import wall_clock
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Iterable
+    from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 
+    from collectors.request_log.decoders.schema import DeclaredKeys
     from collectors.request_log.otlp.config import OtlpConfig
 
 __all__ = ["OtlpStream"]
@@ -65,7 +66,9 @@ class OtlpStream:
         positions: Iterable[Position] = (),
         clock: Callable[[], Instant] = wall_clock,
         since: Instant | None = None,
+        declared: Sequence[DeclaredKeys] = (),
     ) -> None:
+        self._declared = declared
         self.port: int | None = None
         self._config = config
         self._clock = clock
@@ -154,7 +157,9 @@ class OtlpStream:
         self._taking += 1
         try:
             packed = await self._body(request, most)
-            decoded = await asyncio.to_thread(received, packed, kind, is_packed=is_packed, most=most)
+            decoded = await asyncio.to_thread(
+                received, packed, kind, is_packed=is_packed, most=most, declared=self._declared
+            )
             self._taken += 1
             for lines, bad in blocks_of(decoded):
                 self._queue.append(Block(lines, self._position(), bad=bad))

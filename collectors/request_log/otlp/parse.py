@@ -14,12 +14,15 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from msgspec import Struct
 
-from collectors.request_log.decoders.opentelemetry import OpenTelemetryDecoder
+from collectors.request_log.decoders.opentelemetry import OpenTelemetryDecoder, SpanReader
 from collectors.request_log.decoders.otlp import decode_request
+from collectors.request_log.decoders.schema import KeyNames
 from collectors.request_log.decoders.seam import Decoded, Piece, UnreadableError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
+
+    from collectors.request_log.decoders.schema import DeclaredKeys
 
 __all__ = ["JSON", "PROTOBUF", "Refusal", "accepted", "blocks_of", "media_type", "received", "refusal_body", "unpack"]
 
@@ -81,21 +84,21 @@ def unpack(body: bytes, most: int) -> bytes:
     return bytes(unpacked)
 
 
-def received(body: bytes, kind: str, *, is_packed: bool, most: int) -> Decoded:
+def received(body: bytes, kind: str, *, is_packed: bool, most: int, declared: Sequence[DeclaredKeys] = ()) -> Decoded:
     """Decode a body; raises Refusal where it is none of OTLP's."""
     if is_packed:
         body = unpack(body, most)
     if kind == JSON:
-        return _from_json(body)
+        return _from_json(body, KeyNames(declared))
     try:
-        return decode_request(body)
+        return decode_request(body, SpanReader(KeyNames(declared)))
     except UnreadableError as error:
         raise Refusal(400, str(error)) from None
 
 
-def _from_json(body: bytes) -> Decoded:
+def _from_json(body: bytes, names: KeyNames) -> Decoded:
     request = _request(body)
-    reader = OpenTelemetryDecoder().reader()
+    reader = OpenTelemetryDecoder().reader(names)
     lines: list[bytes] = []
     bad: Counter[str] = Counter()
     for one in request.resourceSpans:

@@ -13,10 +13,11 @@ from collectors.request_log.seen import Seen, fingerprint_of
 from collectors.request_log.translating import AUTO, Translation
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable
+    from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Sequence
 
     from analyzer.interfaces import AwsCaller
     from analyzer.model.instant import Instant
+    from collectors.request_log.decoders.schema import DeclaredKeys
     from collectors.request_log.s3.config import S3Config
     from collectors.request_log.s3.parse import Listing, Period, StoredObject
 
@@ -42,8 +43,10 @@ class S3Stream(PolledStream):
         aws: AwsCaller,
         positions: Iterable[Position] = (),
         clock: Callable[[], Instant] = wall_clock,
+        declared: Sequence[DeclaredKeys] = (),
     ) -> None:
         super().__init__(config.path, config.poll_ms, clock)
+        self._declared = declared
         self._config = config
         self._aws = aws
         now = clock()
@@ -154,7 +157,7 @@ class S3Stream(PolledStream):
         """Read one object, or what an earlier process left of it."""
         if one.key != self._half_read:
             self._half_read, self._taken = one.key, 0
-        translation = Translation(self._config.shape if self._config.layout != "cloudtrail" else self._trail_shape())
+        translation = Translation(self._shape(), self._declared)
         read = 0
         try:
             async for chunk in self._chunks(one):
@@ -176,9 +179,10 @@ class S3Stream(PolledStream):
         self._half_read, self._taken = "", 0
         yield Block(lines, self.position(), bad=translation.take_bad())
 
-    def _trail_shape(self) -> str:
-        """Return the shape of a trail's files, in which other services' events may be all there is."""
-        return "cloudtrail" if self._config.shape == AUTO else self._config.shape
+    def _shape(self) -> str:
+        """Return the shape of the objects; that of a trail's files is known, for they may hold no request at all."""
+        is_trail = self._config.layout == "cloudtrail" and self._config.shape == AUTO
+        return "cloudtrail" if is_trail else self._config.shape
 
     async def _chunks(self, one: StoredObject) -> AsyncIterator[bytes]:
         """Yield an object as it was before it was compressed, in chunks that are always the same."""

@@ -89,7 +89,12 @@ def _instant(moment: datetime) -> Instant:
 
 
 def listing_of(answer: Mapping[str, Any]) -> Listing:
-    """Read one page; raises MalformedError. Empty objects, as folders are, are left out."""
+    """Read one page; raises MalformedError. Empty objects, as folders are, are left out.
+
+    Every page says whether it is the last: a document of another kind would else be read as an empty bucket.
+    """
+    if not isinstance(answer.get("IsTruncated"), bool):
+        raise MalformedError("ListObjectsV2: the answer is no listing", hint=_HINT)
     try:
         objects = tuple(
             StoredObject(str(one["Key"]), _instant(one["LastModified"]), int(one["Size"]), str(one.get("ETag", "")))

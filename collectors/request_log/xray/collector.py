@@ -57,10 +57,10 @@ class XrayStream(PolledStream):
         now = self._clock()
         until = now - self._config.settle_ms
         start = self._seen.horizon
+        waiting: list[str] = []
         while start < until:
             end = min(start + self._config.step_ms, until)
             ids = await self._ids(start, end)
-            waiting: list[str] = []
             for batch in batches(ids):
                 yield await self._fetch(batch)
                 waiting += (one for one in batch if self._is_waiting(one, now))

@@ -12,7 +12,6 @@ from analyzer.model.batch import Position
 from analyzer.model.sight import GapReason
 from collectors.request_log.cloudwatch_logs.collector import CloudwatchLogsStream
 from collectors.request_log.cloudwatch_logs.config import CloudwatchLogsConfig
-from collectors.request_log.cloudwatch_logs.parse import LogEvent, bare
 from tests.collectors.streams.conftest import NOW, FakeAws, Kept, record
 
 PATH = "logs:///aws/lambda/orders"
@@ -151,7 +150,8 @@ async def test_our_own_records_are_found_behind_what_a_logger_puts_before_them(k
     group.put(0, NOW - 2000, '{"level": "INFO", "message": "not ours"}')
     group.put(0, NOW - 1000, "END RequestId: 1")
     await kept.read(group.stream().look())
-    assert kept.ids == ["r1", "r2"]
+    await kept.read(group.stream(shape="native").look())
+    assert kept.ids == ["r1", "r2", "r1", "r2"]
 
 
 async def test_requests_and_answers_of_one_log_stream_find_one_another(kept: Kept) -> None:
@@ -295,11 +295,6 @@ async def test_the_group_is_asked_for_as_it_is_named() -> None:
         "filterPattern": "TableName",
     }
     assert stream.paths() == {f"logs://eu-west-1@111122223333/{arn}"}
-
-
-@pytest.mark.parametrize("message", ["", "no", '{"v": 1}', "a {", '{"op": "x"}'])
-def test_what_is_no_record_of_ours_is_no_line(message: str) -> None:
-    assert bare(LogEvent("1", "s", NOW, message)) == b""
 
 
 @settings(max_examples=60, deadline=None)

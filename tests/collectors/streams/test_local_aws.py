@@ -39,6 +39,8 @@ REASONS = {
     "reset": {GapReason.TIMEOUT},
     "truncated": {GapReason.TIMEOUT, GapReason.MALFORMED},
     "html": {GapReason.MALFORMED, GapReason.TIMEOUT},
+    "wrong": {GapReason.MALFORMED},
+    "garbage": {GapReason.MALFORMED},
 }
 
 

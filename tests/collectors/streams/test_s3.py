@@ -15,6 +15,7 @@ from analyzer.model.batch import Position
 from analyzer.model.sight import Gap, GapReason
 from collectors.request_log.s3.collector import S3Stream
 from collectors.request_log.s3.config import S3Config
+from collectors.request_log.s3.parse import periods
 from tests.collectors.streams.conftest import NOW, FakeAws, Kept, lines_of, record
 
 HOUR = 3_600_000
@@ -312,8 +313,9 @@ async def test_a_failing_stream_says_so_looks_less_often_and_recovers() -> None:
 @pytest.mark.parametrize(
     "answer",
     [
-        {"Contents": [{"Key": "a"}]},
-        {"Contents": [{"Key": "a", "LastModified": "yesterday", "Size": 1}]},
+        {},
+        {"Contents": [{"Key": "a"}], "IsTruncated": False},
+        {"Contents": [{"Key": "a", "LastModified": "yesterday", "Size": 1}], "IsTruncated": False},
         {"Contents": [], "IsTruncated": True},
         {"Contents": [], "IsTruncated": True, "NextContinuationToken": "same"},
     ],
@@ -397,6 +399,70 @@ async def test_unread_bytes_are_told_until_they_are_read(kept: Kept) -> None:
     stream = bucket.stream()
     pending = [stream.status().pending_bytes async for block in stream.look() if block.lines]
     assert pending[0] > pending[1] > stream.status().pending_bytes == 0
+
+
+async def test_an_object_is_fetched_as_it_was_listed(kept: Kept) -> None:
+    bucket = Bucket()
+    bucket.firehose(1, lines_of([record(1)]), NOW - 1000)
+    await kept.read(bucket.stream().look())
+    (asked,) = [params for name, params in bucket.aws.calls if name == "GetObject"]
+    assert asked["IfMatch"] == '"e"'
+    bucket.aws.operations["ListObjectsV2"] = lambda **params: {
+        "Contents": [{**one, "ETag": ""} for one in bucket.list(**params)["Contents"]],
+        "IsTruncated": False,
+    }
+    bucket.aws.calls.clear()
+    await kept.read(bucket.stream().look())
+    assert not any("IfMatch" in params for _, params in bucket.aws.calls)
+
+
+@pytest.mark.parametrize("body", [zstandard.compress(b"x" * 9)[:-3], b"\x28\xb5\x2f\xfdrubbish", b"\x1f\x8brubbish"])
+async def test_a_damaged_object_is_passed_over_and_counted(kept: Kept, body: bytes) -> None:
+    bucket = Bucket()
+    bucket.firehose(1, body, NOW - 2000)
+    bucket.firehose(2, lines_of([record(2)]), NOW - 1000)
+    stream = bucket.stream()
+    await kept.read(stream.look())
+    assert kept.ids == ["r2"]
+    assert stream.status().damaged == 1
+
+
+async def test_an_object_that_ends_amid_the_next_member_is_damaged(kept: Kept) -> None:
+    bucket = Bucket()
+    bucket.firehose(1, gzip.compress(lines_of([record(1)])) + b"\x1f", NOW - 2000)
+    stream = bucket.stream()
+    await kept.read(stream.look())
+    assert (kept.ids, stream.status().damaged) == (["r1"], 1)
+
+
+async def test_nested_packing_beyond_what_anybody_does_is_not_followed(kept: Kept) -> None:
+    body = lines_of([record(1)])
+    for _ in range(5):
+        body = gzip.compress(body)
+    bucket = Bucket()
+    bucket.firehose(1, body, NOW - 2000)
+    await kept.read(bucket.stream().look())
+    assert kept.bad == {"a log is of no shape that is known": 1}
+
+
+@pytest.mark.parametrize(
+    ("times", "since", "prefixes"),
+    [
+        ("%Y/%m/%d/%H/", NOW - HOUR, ["2025/11/30/09/", "2025/11/30/10/"]),
+        ("%H-%M/", NOW - 120_000, ["10-51/", "10-52/", "10-53/"]),
+        ("%Y/%m/", NOW - 40 * 24 * HOUR, ["2025/10/", "2025/11/"]),
+        ("all/", NOW - HOUR, ["all/"]),
+    ],
+)
+def test_the_time_in_the_keys_tells_the_prefixes(times: str, since: int, prefixes: list[str]) -> None:
+    found = list(periods(times, since, NOW))
+    assert [one.prefix for one in found] == prefixes
+    assert found[-1].end >= NOW
+    assert all(one.start < one.end for one in found)
+
+
+def test_no_time_has_no_prefix() -> None:
+    assert list(periods("%Y/", NOW, NOW - 366 * 24 * HOUR)) == []
 
 
 def test_it_names_its_position() -> None:

@@ -206,7 +206,7 @@ async def test_without_a_way_to_aws_a_bucket_is_a_gap() -> None:
 
 async def test_the_way_to_aws_is_handed_on(kept: Kept) -> None:
     def listed(**_: Any) -> dict[str, Any]:
-        return {"Contents": []}
+        return {"IsTruncated": False}
 
     aws = FakeAws(ListObjectsV2=listed)
     stream = open_streams(RequestLogConfig(s3=(S3Config("logs", layout="flat"),)), aws=aws)
