@@ -15,7 +15,7 @@ from analyzer.cli.inputs import STDIN
 from analyzer.cli.main import execute
 from analyzer.cli.reading import LogFile, end_of, read_blocks
 from analyzer.cli.shapes import Input
-from analyzer.model.instant import parse_instant
+from analyzer.model.instant import format_instant, parse_instant
 from collectors.request_log.decoders.cloudtrail import CloudTrailDecoder
 from collectors.request_log.decoders.mapped import MappedDecoder
 from collectors.request_log.decoders.recognize import DECODERS
@@ -159,6 +159,34 @@ def test_puts_of_the_javascript_sdk_have_the_declared_key_and_sides(analyze: Any
     ran = analyze(lines(put), "--reveal-keys")
     assert ran.patterns() == [("declared", "place-order", [])] * 2
     assert {json.dumps(row["key"]) for row in ran.report["keys"]} >= {'{"PK": "CUSTOMER#1"}', '{"GSI1PK": "OPEN"}'}
+
+
+def test_the_same_traffic_in_the_sdks_shape_convicts_the_same_key(analyze: Any) -> None:
+    def told(second: float, order: str, *, refused: bool = False) -> dict[str, Any]:
+        at = format_instant(parse_instant(AT.format(0)) + round(second * 1000))
+        units = {"ConsumedCapacity": {"TableName": "orders", "CapacityUnits": 100, "Table": {"CapacityUnits": 100}}}
+        reason = {
+            "reason": "TableReadKeyRangeThroughputExceeded",
+            "resource": "arn:aws:dynamodb:us-east-1:1:table/orders",
+        }
+        failed = {"name": "ThrottlingException", "message": "slow down", "throttlingReasons": [reason]}
+        key = {"PK": "CUSTOMER#1", "SK": f"ORDER#{order}"}
+        entry = call(
+            0,
+            "GetItem",
+            input={"TableName": "orders", "Key": key},
+            **({"error": failed} if refused else {"output": units}),
+        )
+        return entry | {"timestamp": at, "metadata": {"requestId": f"{at}{order}", "attempts": 1}}
+
+    entries = []
+    for second in range(120):
+        entries += [told(second + n / 30, "hot") for n in range(29)]
+        entries += [told(second + 0.98, "hot", refused=True), told(second + 0.99, str(second))]
+    ran = analyze(lines(*entries))
+    found = {finding["detector"]: finding for finding in ran.report["findings"]}
+    assert (found["hot-key"]["severity"], found["hot-key"]["confidence"]) == ("critical", "certain")
+    assert found["hot-key"]["pattern"] == "load-order"
 
 
 def test_what_cannot_be_read_is_a_gap_with_its_reasons(analyze: Any) -> None:

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 __all__ = ["cancellation_in", "error_code", "masked_message", "texts_in"]
 
 _LONGEST = 300
+_LONGEST_READ = 1000
 _QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"|`[^`]*`")
 _ODD_WORD = re.compile(r"\S*[\d#|/~@=%&\\+^$*]\S*")
 _REPEATED = re.compile(r"\?(?:[\s,;:.\-]*\?)+")
@@ -39,7 +40,8 @@ def masked_message(message: object, values: Iterable[str] = ()) -> str | None:
     found = {word for text in values for word in (text, *_WORD.findall(text)) if word}
     if len(found) > _MOST_TEXTS:
         return None
-    message = message[: 10 * _LONGEST]
+    if len(message) > _LONGEST_READ:
+        message = message[:_LONGEST_READ].rpartition(" ")[0]  # a word that is cut would not be told for a value
     for text in sorted(found, key=len, reverse=True):
         if len(text) > _SHORT:
             message = message.replace(text, "?")

@@ -291,6 +291,10 @@ class TestErrors:
         message = "item of ann with deep value in ab is absent, 'x', user@host"
         assert error_of({"name": "E", "message": message}, request).message == "item of ? with ? in ? is absent, ?"
 
+    def test_of_a_long_message_no_word_is_cut_in_two(self) -> None:
+        assert masked_message("words and " * 99 + "secretvalue", ["words", "and", "secretvalue"]) == "?"
+        assert "secret" not in (masked_message("x" * 995 + " secretvalue", ["secretvalue"]) or "")
+
     def test_a_request_of_too_many_values_has_no_message(self) -> None:
         assert masked_message("m", [f"value{number}" for number in range(500)]) is None
 
