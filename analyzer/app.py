@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import io
+import resource
 import sys
 from contextlib import asynccontextmanager
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import structlog
 
@@ -22,6 +25,7 @@ from collectors.request_log.opening import open_streams
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
     from pathlib import Path
+    from typing import TextIO
 
     from structlog.typing import FilteringBoundLogger
 
@@ -29,9 +33,32 @@ if TYPE_CHECKING:
     from analyzer.model.report import Report
     from collectors.request_log.config import RequestLogConfig
 
-__all__ = ["make_logger", "run_daemon"]
+__all__ = ["Lossy", "make_logger", "run_daemon"]
+
+_FILES = 10_240
+"""How many files and connections may be open at once, where the system allows it: macOS allows no more."""
 
 _LEVELS = {"debug": 10, "info": 20, "warning": 30, "error": 40}
+
+
+class Lossy(io.TextIOBase):
+    """A stream that may be closed or full: what it does not take is lost, and whoever writes goes on."""
+
+    def __init__(self, stream: TextIO | None) -> None:
+        self._stream = stream
+
+    def write(self, text: str) -> int:
+        """Write what can be written."""
+        if self._stream is not None:
+            with contextlib.suppress(OSError, ValueError):
+                self._stream.write(text)
+        return len(text)
+
+    def flush(self) -> None:
+        """Hand on what can be handed on."""
+        if self._stream is not None:
+            with contextlib.suppress(OSError, ValueError):
+                self._stream.flush()
 
 
 def make_logger(level: str, form: str) -> FilteringBoundLogger:
@@ -39,7 +66,7 @@ def make_logger(level: str, form: str) -> FilteringBoundLogger:
     renderer: Any = (
         structlog.processors.JSONRenderer()
         if form == "json"
-        else structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty(), sort_keys=False)
+        else structlog.dev.ConsoleRenderer(colors=sys.stderr is not None and sys.stderr.isatty(), sort_keys=False)
     )
     processors = [
         structlog.processors.add_log_level,
@@ -47,7 +74,7 @@ def make_logger(level: str, form: str) -> FilteringBoundLogger:
         renderer,
     ]
     logger: FilteringBoundLogger = structlog.wrap_logger(
-        structlog.WriteLogger(sys.stderr),
+        structlog.WriteLogger(cast("TextIO", Lossy(sys.stderr))),
         processors=processors,
         wrapper_class=structlog.make_filtering_bound_logger(_LEVELS[level]),
     )
@@ -72,13 +99,17 @@ async def _way_to_aws(request_log: RequestLogConfig) -> AsyncIterator[AwsCaller 
 
 def run_daemon(config: Path | None, *, as_json: bool, write: Callable[[str], None]) -> None:
     """Run the daemon until it is told to stop; raises ConfigError, ContractError, UsageError before anything starts."""
+    _allow_many_files()
     load = partial(load_setup, config, fallback=process_salt())
     setup = load()
     server = Server(detector_pages(), setup.policy, setup.salt)
 
     def tell(events: Report) -> None:
         shown = show(events, server.policy, server.salt)
-        write(json_lines(shown) if as_json else text_lines(shown))
+        try:
+            write(json_lines(shown) if as_json else text_lines(shown))
+        except OSError as error:
+            log.warning("findings cannot be printed", because=error.strerror)
 
     log = make_logger(setup.fixed["log.level"], setup.fixed["log.format"])
     outlets = Outlets(server=server, state=StateFolder(setup.state), log=log, tell=tell)
@@ -91,3 +122,12 @@ def run_daemon(config: Path | None, *, as_json: bool, write: Callable[[str], Non
         asyncio.run(work())
     except BaseExceptionGroup as group:
         raise group.exceptions[0] from None
+
+
+def _allow_many_files() -> None:
+    """Raise the soft bound of open files: a thousand logs and as many clients do not fit into what is usual."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = _FILES if hard == resource.RLIM_INFINITY else min(_FILES, hard)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        with contextlib.suppress(OSError, ValueError):
+            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))

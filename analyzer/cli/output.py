@@ -41,7 +41,9 @@ class FailOn(StrEnum):
 
 
 def write(text: str) -> None:
-    """Write to standard output; a reader that left, such as `head`, is no error."""
+    """Write to standard output; one that was closed, or a reader that left, such as `head`, is no error."""
+    if sys.stdout is None:
+        return
     try:
         sys.stdout.write(text)
         sys.stdout.flush()
