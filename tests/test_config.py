@@ -258,3 +258,18 @@ def test_reading_a_configuration_loads_nothing_heavy() -> None:
         "print({m.split('.')[0] for m in sys.modules} & {'numpy', 'aiohttp', 'pandas', 'boto3', 'lark'})"
     )
     assert subprocess.check_output([sys.executable, "-c", script], text=True) == "set()\n"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a0: &a0 [x, x, x, x, x, x, x, x]\n" + "".join(f"a{n}: &a{n} [{f'*a{n - 1}, ' * 8}]\n" for n in range(1, 9)),
+        "[" * 3000,
+        "#" * 300_000,
+    ],
+    ids=["aliases", "nested", "long"],
+)
+def test_what_no_configuration_can_hold_is_refused_at_once(tmp_path: Path, text: str) -> None:
+    (tmp_path / "dynascope.yaml").write_text(text)
+    with pytest.raises(ConfigError, match="more than a configuration can"):
+        load_settings(tmp_path / "dynascope.yaml", {})
