@@ -173,7 +173,8 @@ class Daemon:
                 await self._judge(end)
                 judged = end
             wait_ms = end + SLICE_MS + self._setup.settle_ms - self._out.clock()
-            await self._pause(max(wait_ms, 1) / 1000)
+            is_likely = 0 < wait_ms <= SLICE_MS  # not where judging took long, or the clock was set back meanwhile
+            await self._pause((wait_ms if is_likely else 1) / 1000)
 
     async def _judge(self, end: Instant) -> None:
         async with self._steady:
@@ -199,14 +200,14 @@ class Daemon:
 
     def _complain(self, status: StreamStatus, gaps: Iterable[Gap] = ()) -> None:
         """Say once what somebody has to mend, and once when it is mended."""
-        standing = {name: "the request log is not there" for name in status.missing}
+        standing = dict.fromkeys(status.missing, "the request log is not there")
         standing |= {gap.detail: "the request log cannot be read" for gap in status.gaps if gap.end is None}
         standing |= {gap.detail: "keys do not meet" for gap in gaps if gap.reason is GapReason.INCONSISTENT}
         before, self._complaints = self._complaints, standing
         for what in sorted(standing.keys() - before.keys()):
             self._out.log.warning(standing[what], what=what)
         for what in sorted(before.keys() - standing.keys()):
-            self._out.log.info(f"no longer: {before[what]}", what=what)
+            self._out.log.info("mended", what=what, was=before[what])
 
     def _health(self) -> Health:
         now = self._out.clock()
@@ -214,7 +215,8 @@ class Daemon:
         read_ms, written_ms = self._watch.last_read_ms, self._checkpoint_ms
         return Health(
             is_config_valid=self._is_config_valid,
-            is_source_up=status.files > len(status.missing) + sum(gap.end is None for gap in status.gaps),
+            is_source_up=status.files
+            > len(status.missing) + sum(gap.reason is GapReason.DENIED for gap in status.gaps),
             last_read_seconds=None if read_ms is None else read_ms / 1000,
             delay_seconds=self._watch.delay_seconds(now),
             checkpoint_seconds=None if written_ms is None else written_ms / 1000,

@@ -86,7 +86,9 @@ class Shortfalls:
         self._moves: deque[tuple[Instant, str, int]] = deque()
 
     def note(self, at: Instant, totals: Mapping[str, int]) -> None:
-        """Look at the counters; one that fell began anew with its stream."""
+        """Look at the counters; one that fell began anew with its stream. The clock may have been set back."""
+        if self._moves and self._moves[-1][0] > at:
+            self._moves = deque((min(at, moved_at), name, moved) for moved_at, name, moved in self._moves)
         for name in _KINDS:
             total = totals.get(name, 0)
             last = self._last.get(name, 0)

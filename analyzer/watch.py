@@ -28,6 +28,7 @@ from analyzer.model.sight import SourceName
 from analyzer.pipeline import analyze, live_window
 from analyzer.requests.digest import Digest
 from analyzer.restate import Namer, restated_cells
+from analyzer.salts import Salts
 from analyzer.setup import Setup
 from analyzer.shortfalls import Shortfalls
 
@@ -114,6 +115,7 @@ class Watch:
         self._findings = State()
         self._ledger = Ledger()
         self._exemplars = Exemplars()
+        self._salts = Salts()
         self._patterns: dict[str, str] = {}
         self._restated: dict[Cell, Cell] = {}
         self._restated_from: Instant | None = None
@@ -139,6 +141,7 @@ class Watch:
         if block.lines:
             self._digest.update(block.lines, now)
             self._exemplars.look(block.lines)
+            self._salts.look(block.lines, now)
             self.last_read_ms = now
         if block.overlong:
             self._digest.read.count_overlong(block.overlong)
@@ -169,6 +172,8 @@ class Watch:
         self._shortfalls.note(end, {**self.records(), "lost": status.lost, "damaged": status.damaged})
         is_behind = status.pending_bytes > 0 and span is not None and span.end < end
         gaps = self._shortfalls.gaps(window, status, is_behind=is_behind)
+        gaps += self._salts.gaps(window, None if setup.salt is None else setup.salt.id)
+        self._findings = _none_later_than(end, self._findings)
         self.forget(end)
         observations = Observations(
             window=window,
@@ -263,6 +268,17 @@ class Watch:
         if not self._restated:
             return counts
         return msgspec.structs.replace(counts, cells=tuple(self._restated.get(cell, cell) for cell in counts.cells))
+
+
+def _none_later_than(at: Instant, state: State) -> State:
+    """Return findings that were last seen no later than now: the clock may have been set back."""
+    if all(finding.last_seen is None or finding.last_seen <= at for finding in state.alive.values()):
+        return state
+    alive = {
+        name: msgspec.structs.replace(finding, last_seen=min(finding.last_seen or at, at))
+        for name, finding in state.alive.items()
+    }
+    return msgspec.structs.replace(state, alive=alive)
 
 
 def _restored(snapshot: bytes, setup: Setup) -> Digest:

@@ -4,6 +4,7 @@ import asyncio
 import json
 import os
 import signal
+import threading
 from typing import TYPE_CHECKING
 
 import pytest
@@ -12,7 +13,7 @@ import structlog
 from analyzer.checkpoint import Checkpoint, StateFolder
 from analyzer.config import load_settings
 from analyzer.daemon import Daemon, OpenStream, Outlets
-from analyzer.errors import UsageError
+from analyzer.errors import ConfigError, UsageError
 from analyzer.exporters.server import Server
 from analyzer.model.batch import Block, Position, StreamStatus
 from analyzer.model.instant import format_instant
@@ -44,15 +45,17 @@ class Stage:
         self.settings: dict[str, object] = {}
         self.daemon = self.new()
 
-    def new(self, open_stream: OpenStream = FileStream) -> Daemon:
-        outlets = Outlets(
+    def outlets(self) -> Outlets:
+        return Outlets(
             server=self.server,
             state=StateFolder(self.folder / "state"),
             log=structlog.get_logger(),
             tell=self.told.append,
             clock=lambda: self.now,
         )
-        return Daemon(self.load(), outlets, self.load, open_stream)
+
+    def new(self, open_stream: OpenStream = FileStream) -> Daemon:
+        return Daemon(self.load(), self.outlets(), self.load, open_stream)
 
     def load(self) -> Setup:
         settings: dict[str, object] = {
@@ -177,3 +180,80 @@ async def test_what_takes_a_restart_is_said_at_a_reload(stage: Stage) -> None:
             await until(is_reloaded)
             stage.daemon.stop()
     assert {one["setting"] for one in told if one["event"] == "takes a restart"} == {"state", "log.level", "log.format"}
+
+
+async def run_until_told(stage: Stage, told: list[structlog.typing.EventDict], *events: str) -> None:
+    await stage.run_until(lambda: {one["event"] for one in told} >= set(events))
+
+
+async def test_a_log_that_is_not_there_is_said_once_and_once_when_it_is(stage: Stage) -> None:
+    with structlog.testing.capture_logs() as told:
+        stage.daemon = stage.new()
+
+        def comes_and_is_judged() -> bool:
+            if told and not (stage.folder / "log").exists():
+                stage.write(1)
+            stage.now += 1000
+            return any(one["event"] == "mended" for one in told)
+
+        await stage.run_until(comes_and_is_judged)
+    assert [(one["log_level"], one["event"], one["what"]) for one in told if "what" in one] == [
+        ("warning", "the request log is not there", "log"),
+        ("info", "mended", "log"),
+    ]
+
+
+async def test_a_log_that_cannot_be_read_is_said(stage: Stage) -> None:
+    (stage.folder / "log").mkdir()
+    with structlog.testing.capture_logs() as told:
+        stage.daemon = stage.new()
+        await run_until_told(stage, told, "the request log cannot be read")
+    assert [one["what"] for one in told if "what" in one] == ["log cannot be read"]
+
+
+async def test_tokens_of_another_salt_are_said(stage: Stage) -> None:
+    stage.settings = {"salt": "ours, and long enough"}
+    stage.write(1, salt_id="0badf00d")
+    with structlog.testing.capture_logs() as told:
+        stage.daemon = stage.new()
+        await run_until_told(stage, told, "keys do not meet")
+    (one,) = [one for one in told if one["event"] == "keys do not meet"]
+    assert "0badf00d" in one["what"]
+
+
+async def test_a_clock_that_is_set_back_stops_no_judging(stage: Stage) -> None:
+    stage.write(1)
+    judged: list[int] = []
+
+    async def export(report: Report) -> None:
+        judged.append(report.as_of)
+        stage.now -= 3_600_000 if len(judged) == 1 else 0
+
+    stage.server.export = export  # type: ignore[method-assign]
+    stage.settings = {"settle": "0s"}
+    stage.now += 9_990
+    stage.daemon = stage.new()
+    await stage.run_until(lambda: len(judged) > 1)
+    assert judged[1] < judged[0]
+
+
+async def test_a_reload_that_takes_for_ever_holds_nothing_up(stage: Stage) -> None:
+    is_loading, never, was_waited_for = threading.Event(), threading.Event(), threading.Event()
+
+    def load_for_ever() -> Setup:
+        is_loading.set()
+        never.wait(5)
+        was_waited_for.set()
+        raise ConfigError(())
+
+    stage.daemon = Daemon(stage.load(), stage.outlets(), load_for_ever)
+    async with asyncio.timeout(10), asyncio.TaskGroup() as group:
+        group.create_task(stage.daemon.run())
+        await until((stage.folder / "state" / "daemon.state").exists)
+        os.kill(os.getpid(), signal.SIGHUP)
+        await until(is_loading.is_set)
+        stage.write(1)
+        stage.daemon.stop()
+    assert stage.state().positions[0].offset > 0
+    assert not was_waited_for.is_set()
+    never.set()

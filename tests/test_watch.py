@@ -321,3 +321,19 @@ def test_what_a_checkpoint_knew_is_no_gap_and_what_came_since_is(place: Place) -
     second.take(Block(b"junk\n"), NOW)
     (gap,) = second.gather(NOW + 20_000, QUIET).observations.gaps
     assert gap.detail == "1 line of the request log is no record"
+
+
+def test_a_finding_closes_in_time_although_the_clock_was_set_back(place: Place) -> None:
+    watch = Watch(place.setup(), None)
+    watch.take(block(200, op="Scan", key=None, count=1, scanned=1), NOW)
+    assert settle(watch).events.findings
+    events = [settle(watch, NOW - 3_600_000 + later).events.findings for later in range(0, 60_000, 10_000)]
+    assert [found.status for found in sum(events, ())] == [Status.CLOSED]
+
+
+def test_so_does_a_gap(place: Place) -> None:
+    watch = Watch(place.setup(), None)
+    watch.take(Block(b"junk\n"), NOW)
+    assert watch.gather(NOW, QUIET).observations.gaps
+    assert watch.gather(NOW - 3_600_000, QUIET).observations.gaps
+    assert not watch.gather(NOW - 3_570_000, QUIET).observations.gaps

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from enum import StrEnum
 from pathlib import Path  # noqa: TC003 -- typer looks at it
 from typing import Annotated
@@ -28,6 +29,7 @@ def run(
 
     SIGHUP reloads configuration and contract; SIGTERM ends within five seconds, with everything noted down.
     """
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGHUP})  # until the daemon is there to take it
     from analyzer.app import run_daemon  # noqa: PLC0415 -- light start
     from analyzer.cli.output import write  # noqa: PLC0415 -- light start
 

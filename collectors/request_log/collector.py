@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from analyzer.model.batch import Position, StreamStatus
-from analyzer.model.sight import SourceName
+from analyzer.model.sight import Gap, GapReason, SourceName
 from collectors.request_log.parse import is_rotated_from
 from collectors.request_log.tail import NO_FILE, Tail
 
@@ -121,6 +121,7 @@ class FileStream:
             lost=self._closed[1] + sum(tail.lost for tail in tails),
             damaged=self._closed[2] + sum(tail.damaged for tail in tails),
             skipped=self._skipped,
+            gaps=tuple(_unreadable(tail.path.name) for tail in tails if not tail.is_readable()),
         )
 
     def _is_awaited(self, path: str) -> bool:
@@ -148,6 +149,11 @@ class FileStream:
             if position is None and self._since is not None:
                 position = Position(name, NO_FILE, 0, modified=self._since - _COARSE_CLOCK_MS)
             self._tails[name] = Tail(Path(name), self._config, self._buffer, position)
+
+
+def _unreadable(name: str) -> Gap:
+    hint = "it has to be a plain file, and the user of the daemon needs leave to read it"
+    return Gap(SourceName.REQUEST_LOG, GapReason.DENIED, f"{name} cannot be read", hint)
 
 
 def _expand(patterns: Sequence[str], known: Iterable[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:

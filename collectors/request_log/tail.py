@@ -86,6 +86,10 @@ class Tail:
             return False
         return self._file is None or not self._file.has_name()
 
+    def is_readable(self) -> bool:
+        """Whether what has the name by now, if anything has, is a file that can be read."""
+        return not self.path.exists() or (self.path.is_file() and os.access(self.path, os.R_OK))
+
     def close(self) -> None:
         """Let go of the open file."""
         if self._file is not None:
@@ -263,7 +267,8 @@ class Tail:
                     with contextlib.suppress(OSError):  # it went away meanwhile: the next look finds what is there
                         stat = entry.stat()
                         found[entry.name] = Sibling(entry.name, stat.st_ino, stat.st_mtime_ns // _NS_IN_MS)
-        return tuple(one for name, one in found.items() if not is_packed_name(name) or name[: name.rfind(".")] not in found)
+        copies = {name for name in found if is_packed_name(name) and name[: name.rfind(".")] in found}
+        return tuple(one for name, one in found.items() if name not in copies)
 
 
 def _inode_and_size(path: Path) -> tuple[int, int] | None:

@@ -430,3 +430,14 @@ def test_every_line_is_read_once_in_order_through_rotations_and_restarts(steps: 
                 tail = Reader(str(log), positions=tail.checkpoint(), block_bytes=block_bytes)
         tail.stream.close()
         assert read == written
+
+
+def test_what_has_the_name_of_a_log_and_is_none_is_a_gap(log: Path, append: Append, reader: Readers) -> None:
+    log.mkdir()
+    tail = reader(str(log))
+    assert tail.read() == []
+    assert [gap.detail for gap in tail.stream.status().gaps] == [f"{log.name} cannot be read"]
+    log.rmdir()
+    append(log, "a\n")
+    assert tail.read() == ["a"]
+    assert tail.stream.status().gaps == ()

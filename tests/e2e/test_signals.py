@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import signal
 import subprocess
+import sys
 
 from tests.e2e.conftest import COMMAND, Daemon, now_ms, record, wait_until
 
@@ -132,3 +133,19 @@ def test_the_configuration_is_checked_before_anything_starts(daemon: Daemon) -> 
     assert ended.returncode == 2
     assert {line.split(": ")[1] for line in ended.stderr.splitlines()} == {"listen", "window", "request_log.file"}
     assert not (daemon.folder / "state").exists()
+
+
+EARLY = """
+import os, signal, sys
+from analyzer.cli.main import execute
+signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGHUP})
+os.kill(os.getpid(), signal.SIGHUP)
+sys.exit(execute(["run", "--config", sys.argv[1]]))
+"""
+
+
+def test_a_reload_that_is_asked_for_during_the_start_is_made_after_it(daemon: Daemon) -> None:
+    with daemon.errors.open("ab") as errors:
+        daemon.process = subprocess.Popen([sys.executable, "-c", EARLY, daemon.config], stderr=errors)
+    wait_until(lambda: any("reloaded" in told["event"] for told in daemon.events()), "it is made", 20)
+    assert daemon.stop()[0] == 0
