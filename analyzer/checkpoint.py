@@ -91,11 +91,13 @@ class StateFolder:
         `check` may refuse what the file holds with ValueError. Raises NewerStateError.
         """
         try:
-            content = self.path.read_bytes()
+            with open(self.path, "rb", opener=_without_waiting) as file:
+                content = file.read()
         except FileNotFoundError:
             return None
         except OSError as error:
-            raise UsageError(f"cannot read {self.path}: {error.strerror}; mend its permissions") from None
+            mend = "mend that, or move it away to begin anew"
+            raise UsageError(f"cannot read {self.path}: {error.strerror}; {mend}") from None
         try:
             checkpoint = _decode(content, self.path)
             check(checkpoint)
@@ -120,7 +122,7 @@ class StateFolder:
     def write(self, content: bytes) -> None:
         """Replace the state: the old one stays until the new one is on disk. Raises OSError."""
         temporary = self.path.with_suffix(".new")
-        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NONBLOCK, 0o600)
         with os.fdopen(descriptor, "wb") as file:
             file.write(content)
             file.flush()
@@ -131,6 +133,11 @@ class StateFolder:
             os.fsync(folder)
         finally:
             os.close(folder)
+
+
+def _without_waiting(path: str, flags: int) -> int:
+    """Open a file; a pipe in its place would wait for its other end for ever."""
+    return os.open(path, flags | os.O_NONBLOCK)
 
 
 def _decode(content: bytes, path: Path) -> Checkpoint:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 import stat
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -98,3 +99,12 @@ def test_a_folder_has_one_daemon(folder: StateFolder) -> None:
     folder.release()
     other.claim()
     other.release()
+
+
+def test_a_pipe_in_the_place_of_a_file_is_not_waited_for(folder: StateFolder) -> None:
+    folder.path.unlink()
+    os.mkfifo(folder.path)
+    assert isinstance(folder.read(), Torn)
+    os.mkfifo(folder.path.with_suffix(".new"))
+    with pytest.raises(OSError, match="No such device"):
+        folder.write(b"")
