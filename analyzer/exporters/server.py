@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import logging
 import time
 from typing import TYPE_CHECKING, Any
 
 from aiohttp import web
+from aiohttp.http_exceptions import HttpProcessingError
 
 from analyzer.errors import UsageError
 from analyzer.exporters.address import is_loopback
@@ -76,6 +78,7 @@ class Server:
     async def start(self, host: str, port: int) -> int:
         """Listen, and return the port; raises UsageError where the address cannot be had."""
         self._is_guarded = is_loopback(host)
+        logging.getLogger("aiohttp.server").addFilter(_is_ours)
         app = web.Application(middlewares=[self._guard])
         app.add_routes(
             [
@@ -100,8 +103,10 @@ class Server:
             raise UsageError(
                 f"cannot listen on {host}:{port}: {error.strerror}; choose another with `listen`"
             ) from None
-        address: tuple[str, int] = self._runner.addresses[0]
-        return address[1]
+        for address in self._runner.addresses:
+            return int(address[1])
+        await self._runner.cleanup()
+        raise UsageError(f"cannot listen on {host}:{port}: no such address here, or too many open files")
 
     async def stop(self) -> None:
         """Stop listening."""
@@ -113,7 +118,7 @@ class Server:
         self, request: web.Request, handler: Callable[[web.Request], Awaitable[web.StreamResponse]]
     ) -> web.StreamResponse:
         """Refuse names that a foreign page made up for this machine; give every answer the same careful headers."""
-        if self._is_guarded and not is_loopback(_host_of(request.host)):
+        if self._is_guarded and not is_loopback(_host_of(request.headers.get("Host", "localhost"))):
             return web.Response(status=403, text="this address is served to this machine alone\n", headers=_HEADERS)
         try:
             response = await handler(request)  # its name is aiohttp's, which passes it by keyword
@@ -190,9 +195,15 @@ class Server:
         return self._document
 
 
+def _is_ours(told: logging.LogRecord) -> bool:
+    """Whether the web server speaks of a bug of ours, and not of what a stranger sent that is no HTTP."""
+    return told.exc_info is None or not isinstance(told.exc_info[1], HttpProcessingError)
+
+
 def _host_of(header: str) -> str:
     """Return the host of a Host header, without its port."""
-    return header.rpartition("]")[0] + "]" if header.startswith("[") else header.partition(":")[0]
+    host = header.rpartition("]")[0] + "]" if header.startswith("[") else header.partition(":")[0]
+    return host.lower()
 
 
 def _html(page: str) -> web.Response:

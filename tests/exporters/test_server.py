@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import asyncio
 import json
 from typing import TYPE_CHECKING, Any
 
@@ -180,3 +181,38 @@ async def test_marks_come_from_this_machine_alone_even_where_others_may_read(cli
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("aiohttp.web.BaseRequest.remote", "192.0.2.7")
         assert (await post(client, b'{"detail": "x"}'))[0] == 403
+
+
+async def raw(client: Client, request: bytes) -> bytes:
+    reader, writer = await asyncio.open_connection("127.0.0.1", int(client.url.rpartition(":")[2]))
+    writer.write(request)
+    answer = await reader.read()
+    writer.close()
+    return answer.partition(b"\r\n")[0]
+
+
+async def test_a_probe_that_names_no_host_is_answered_and_no_name_looked_up(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("socket.getfqdn", lambda: "db-1.corp.example")
+    assert await raw(client, b"GET /healthz HTTP/1.0\r\n\r\n") == b"HTTP/1.0 200 OK"
+    assert (await client.get("/healthz", Host="LocalHost:1"))[0] == 200
+
+
+@pytest.mark.parametrize(
+    "junk", [b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", b"GET / HTTP/1.1\r\n" + b"a" * 9000 + b"\r\n\r\n"]
+)
+async def test_what_is_no_http_is_refused_without_a_word_in_the_log(
+    client: Client, junk: bytes, caplog: pytest.LogCaptureFixture
+) -> None:
+    assert await raw(client, junk) == b"HTTP/1.0 400 Bad Request"
+    assert caplog.records == []
+
+
+async def test_without_any_socket_it_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def start(_: object) -> None:
+        return
+
+    monkeypatch.setattr("aiohttp.web.TCPSite.start", start)
+    with pytest.raises(UsageError, match="cannot listen"):
+        await Server({}).start("127.0.0.1", 0)
