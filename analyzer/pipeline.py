@@ -15,6 +15,7 @@ from analyzer.lifecycle.causes import fold
 from analyzer.lifecycle.identity import identify
 from analyzer.lifecycle.unite import unite
 from analyzer.lifecycle.verdict import by_weight, verdict_of
+from analyzer.model.calls import DeferredBook
 from analyzer.model.finding import Status
 from analyzer.model.history import EMPTY, History
 from analyzer.model.instant import SLICE_MS, Instant
@@ -223,7 +224,13 @@ class Walk:
             self._was_judged |= asked - skipped
 
     def _observe(self, digest: Digest, window: Window) -> Observations:
-        return msgspec.structs.replace(self._beside, window=window, counts=digest.result(window), hours=digest.hours())
+        return msgspec.structs.replace(
+            self._beside,
+            window=window,
+            counts=digest.result(window),
+            hours=digest.hours(),
+            calls=DeferredBook(digest.calls),
+        )
 
     def finish(self, digest: Digest, *, window: Window | None = None, gaps: tuple[Gap, ...] = ()) -> Report:
         """Judge what is left and conclude for all that was read, with every finding at its worst."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from enum import StrEnum
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 from msgspec import Struct
@@ -22,7 +22,7 @@ from analyzer.model.target import Target
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-__all__ = ["Call", "CallBook", "CallPart", "CallTry", "Calls", "Notable", "ReturnedItem", "TtlValue"]
+__all__ = ["Call", "CallBook", "CallPart", "CallTry", "Calls", "DeferredBook", "Notable", "ReturnedItem", "TtlValue"]
 
 
 class Notable(StrEnum):
@@ -293,3 +293,24 @@ class CallBook:
     @cached_property
     def _whole_targets(self) -> frozenset[Target]:
         return frozenset(call.target for call in self.calls if call.is_whole)
+
+
+class DeferredBook(CallBook):
+    """A book that is opened when somebody reads it first: of most windows of a long log nobody asks for calls."""
+
+    _TOLD = frozenset({"calls", "share", "notable", "since", "dropped"})
+
+    def __init__(self, opened: Callable[[], CallBook]) -> None:
+        self._opened = opened
+
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401 -- what a book tells, taken from the opened one
+        """Open the book for what it tells."""
+        if name not in self._TOLD:
+            raise AttributeError(name)
+        book = self._opened()
+        super().__init__(book.calls, share=book.share, notable=book.notable, since=book.since, dropped=book.dropped)
+        return getattr(self, name)
+
+    def at_home(self, home: Callable[[Target], Target], name: Callable[[str | None], str | None]) -> CallBook:
+        """Return the book at home, still closed."""
+        return DeferredBook(lambda: self._opened().at_home(home, name))

@@ -17,7 +17,7 @@ class Observations(Struct, frozen=True, kw_only=True):
     """One window's evidence; `sources` are those that somebody configured: only they can leave a gap.
 
     `hours` counts, for each fingerprint, the distinct clock hours in which it was seen since the process or file began.
-    `calls` may begin long before the window.
+    `calls` may begin long before the window; a book that is deferred shows no sight, and is there for who asks.
     """
 
     window: Window

@@ -10,7 +10,7 @@ import msgspec
 from msgspec import Struct
 
 from analyzer.contract.model import Contract
-from analyzer.model.calls import CallBook
+from analyzer.model.calls import CallBook, DeferredBook
 from analyzer.model.counts import Count
 from analyzer.model.finding import Change
 from analyzer.model.history import History
@@ -147,7 +147,7 @@ def _traffic(target: Target, joined: _Joined) -> Traffic:
         scaling=scaling,
         has_keys=target in seen.with_keys,
         described=target.base in told.snapshots,
-        calls=joined.calls,
+        calls=None if isinstance(joined.calls, DeferredBook) else joined.calls,
         span=joined.history.spans.get(target),
     )
     return Traffic(

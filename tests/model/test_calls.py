@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from analyzer.model.calls import CallBook, CallPart, Notable
+from analyzer.model.calls import CallBook, CallPart, DeferredBook, Notable
 from analyzer.model.target import Target
 from tests.support.calls import book, call, item
 from tests.support.evidence import CASES, GSI2, shape
@@ -60,3 +60,19 @@ def test_a_book_tells_its_size_and_share() -> None:
     assert len(calls) == 1
     assert repr(calls) == "CallBook(1 calls, share=0.5, since=None, dropped=0)"
     assert calls.notable[Notable.FAILED] == 1.0
+
+
+def test_a_deferred_book_is_opened_once_when_somebody_reads_it() -> None:
+    opened = []
+
+    def open_it() -> CallBook:
+        opened.append(1)
+        return book(call(), share=0.5, dropped=2)
+
+    deferred = DeferredBook(open_it)
+    moved = deferred.at_home(lambda target: target, lambda caller: "svc" if caller == "api" else caller)
+    assert (opened, isinstance(moved, DeferredBook)) == ([], True)
+    assert [one.caller for one in moved.of(CASES)] == ["svc"]
+    assert (moved.share, moved.dropped, moved.since, len(moved)) == (0.5, 2, None, 1)
+    assert opened == [1]
+    assert not hasattr(deferred, "pages")

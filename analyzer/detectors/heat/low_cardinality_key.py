@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING, ClassVar
 from msgspec import Struct
 
 from analyzer.detectors.advice import advise
-from analyzer.detectors.thresholds import Positive, Share, Whole
+from analyzer.detectors.thresholds import Share, Whole
 from analyzer.detectors.verdict import finding
 from analyzer.detectors.words import number, percent
 from analyzer.model.counts import KeyLevel
 from analyzer.model.finding import Advice, Confidence, Direction, Finding, Risk, Severity
 from analyzer.model.sight import Horizon, Sight, Skipped
+from analyzer.traffic.baseline import yearly_growth
 from analyzer.traffic.measure import add, busiest_caller, evidence_of
+from analyzer.traffic.series import series_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -31,12 +33,11 @@ class LowCardinalityKey(Struct, frozen=True):
     top_share: Share = 0.5
     hot: Share = 0.5
     medium_heat: Share = 0.01
-    yearly_growth: Positive = 10.0
 
     name: ClassVar[str] = "low-cardinality-key"
-    horizon: ClassVar[Horizon] = Horizon.WINDOW
+    horizon: ClassVar[Horizon] = Horizon.SPAN
     needs: ClassVar[tuple[frozenset[Sight], ...]] = (frozenset({Sight.REQUEST_KEYS}),)
-    sharpens: ClassVar[frozenset[Sight]] = frozenset({Sight.REQUEST_UNITS, Sight.TABLE})
+    sharpens: ClassVar[frozenset[Sight]] = frozenset({Sight.REQUEST_UNITS, Sight.METRICS})
 
     def detect(self, traffic: Traffic) -> Iterable[Finding | Skipped]:
         """Yield at most one finding a direction; what is hot already is `hot-key`."""
@@ -53,7 +54,8 @@ class LowCardinalityKey(Struct, frozen=True):
 
     def _finding(self, side: KeySide, top: KeyHeat, traffic: Traffic) -> Finding:
         multiple = 1 / top.heat.value if top.heat.value else None
-        is_near = top.heat.low >= self.medium_heat or (multiple is not None and multiple <= self.yearly_growth)
+        growth = _growth(traffic, side.direction)
+        is_near = top.heat.low >= self.medium_heat or (growth is not None and growth * top.heat.value >= 1)
         breaks = "unknown" if multiple is None else f"{number(multiple)} times today's traffic"
         attribute = next(iter(top.key), "the partition key")
         values = "1 value" if side.distinct == 1 else f"about {side.distinct} values"
@@ -73,6 +75,7 @@ class LowCardinalityKey(Struct, frozen=True):
                 "distinct_values": side.distinct,
                 **evidence_of(share=top.share, heat=top.heat),
                 "breaks_at_times": None if multiple is None else round(multiple, 1),
+                "yearly_growth": None if growth is None else round(growth, 2),
             },
             advice=tuple(_advice(attribute, traffic)),
         )
@@ -81,6 +84,10 @@ class LowCardinalityKey(Struct, frozen=True):
 def _top(traffic: Traffic, direction: Direction) -> KeyHeat | None:
     keys = [key for key in traffic.keys if key.direction is direction and key.level is KeyLevel.PARTITION]
     return max(keys, key=lambda key: key.units.value, default=None)
+
+
+def _growth(traffic: Traffic, direction: Direction) -> float | None:
+    return yearly_growth(series_of(traffic.metrics, f"Consumed{direction.value.capitalize()}CapacityUnits"))
 
 
 def _advice(attribute: str, traffic: Traffic) -> Iterator[Advice]:

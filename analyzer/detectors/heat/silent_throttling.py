@@ -7,19 +7,19 @@ only takes longer (Developer Guide, "Error handling with DynamoDB", "Error retri
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from msgspec import Struct
 
 from analyzer.detectors.advice import advise
 from analyzer.detectors.thresholds import Positive, Share, Whole
 from analyzer.detectors.verdict import finding
-from analyzer.detectors.words import number, who
-from analyzer.model.finding import Confidence, Direction, Finding, Severity
+from analyzer.detectors.words import number, percent, who
+from analyzer.model.finding import Advice, Confidence, Direction, Finding, Severity
 from analyzer.model.sight import Horizon, Sight, Skipped, SourceName
 from analyzer.traffic.latency import quantile_ms, slowest_ms
 from analyzer.traffic.limits_hit import LimitHit, limits_hit
-from analyzer.traffic.measure import add, busiest_caller
+from analyzer.traffic.measure import busiest_caller
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -29,13 +29,26 @@ if TYPE_CHECKING:
 __all__ = ["SilentThrottling"]
 
 
+class _Hidden(NamedTuple):
+    """Refused tries of one direction, the requests of it that somebody saw, and in what the refusals show."""
+
+    direction: Direction
+    rows: tuple[PatternTraffic, ...]
+    refused: float
+    share: float
+    attempts: float | None
+    told: str
+
+
 class SilentThrottling(Struct, frozen=True):
     """Judges limits that refused tries without a caller's seeing an error."""
 
     least_tries: Whole = 10
+    least_share: Share = 0.001
     failed_share: Share = 0.01
     attempts: Positive = 1.05
     slow_factor: Positive = 3.0
+    absorbed_share: Share = 0.1
 
     name: ClassVar[str] = "silent-throttling"
     horizon: ClassVar[Horizon] = Horizon.WINDOW
@@ -47,19 +60,34 @@ class SilentThrottling(Struct, frozen=True):
         for direction in Direction:
             hits = [hit for hit in limits_hit(traffic) if hit.direction is direction]
             refused = sum(hit.tries.value if hit.tries is not None else hit.events or 0.0 for hit in hits)
-            if refused >= self.least_tries and (found := self._judge(hits, refused, direction, traffic)) is not None:
-                yield found
+            rows = tuple(row for row in traffic.rows if _is_of(row, direction))
+            if refused < self.least_tries:
+                continue
+            if rows:
+                hidden = self._by_requests(hits, refused, rows, direction)
+                if hidden is not None:
+                    yield _logged(self.name, hidden, traffic)
+            elif all(hit.tries is None for hit in hits):
+                share = max((hit.share.high for hit in hits if hit.share is not None), default=1.0)
+                if self.least_share <= share <= self.absorbed_share:
+                    yield _measured(self.name, direction, refused, share, traffic)
 
-    def _judge(self, hits: list[LimitHit], refused: float, direction: Direction, traffic: Traffic) -> Finding | None:
-        rows = [row for row in traffic.rows if row.shape.writes == (direction is Direction.WRITE) and not row.secondary]
-        failed = add(hit.failed for hit in hits if hit.failed is not None)
-        if not rows or failed.value > self.failed_share * refused:
+    def _by_requests(
+        self, hits: list[LimitHit], refused: float, rows: tuple[PatternTraffic, ...], direction: Direction
+    ) -> _Hidden | None:
+        """Judge what the log shows; None where calls failed, or nothing shows that they waited."""
+        requests = sum(row.requests.value for row in rows)
+        failed = sum(row.failed.value - row.condition_failed.value for row in rows)
+        ended = sum(hit.failed.value for hit in hits if hit.failed is not None)
+        share = refused / requests if requests else 0.0
+        if share < self.least_share or ended > self.failed_share * refused or failed > self.failed_share * requests:
             return None
-        if sum(row.failed.value for row in rows) > self.failed_share * sum(row.requests.value for row in rows):
-            return None
-        attempts = max((row.attempts_a_request for row in rows if row.attempts_a_request is not None), default=None)
-        told = self._told(rows, attempts)
-        return None if told is None else self._finding(traffic, direction, rows, refused, attempts, told)
+        hurt = [row for row in rows if row.throttled.value] or list(rows)
+        known = [(row.attempts_a_request, row.requests.value) for row in hurt if row.attempts_a_request is not None]
+        weight = sum(calls for _, calls in known)
+        attempts = sum(tries * calls for tries, calls in known) / weight if weight else None
+        told = self._told(hurt, attempts)
+        return None if told is None else _Hidden(direction, rows, refused, share, attempts, told)
 
     def _told(self, rows: list[PatternTraffic], attempts: float | None) -> str | None:
         """Say in what the refusals show; None where they do not."""
@@ -70,51 +98,74 @@ class SilentThrottling(Struct, frozen=True):
             return f"calls of up to {number(slowest)} ms beside a median of {number(usual)} ms"
         return None
 
-    def _finding(
-        self,
-        traffic: Traffic,
-        direction: Direction,
-        rows: list[PatternTraffic],
-        refused: float,
-        attempts: float | None,
-        told: str,
-    ) -> Finding:
-        is_logged = any(throttles.direction is direction for throttles in traffic.throttles)
-        caller = busiest_caller(rows, direction)
-        requests = sum(row.requests.value for row in rows)
-        return finding(
-            self.name,
-            traffic,
-            Severity.MEDIUM,
-            f"{number(refused)} {direction} tries on {traffic.target} were refused and retried until they succeeded:"
-            f" no error, but {told}, mostly for {who(caller)}",
-            confidence=Confidence.CERTAIN if is_logged else Confidence.LIKELY,
-            because=None if is_logged else "metrics count refusals that the log does not show: the SDK absorbed them",
-            sources=(SourceName.REQUEST_LOG.value,)
-            if is_logged
-            else (SourceName.REQUEST_LOG.value, SourceName.CLOUDWATCH_METRICS.value),
-            subject=direction.value,
-            caller=caller,
-            direction=direction,
-            evidence={
-                "refused_tries": refused,
-                "refused_share": round(refused / requests, 5) if requests else None,
-                "attempts_a_request": None if attempts is None else round(attempts, 3),
-                "median_ms": quantile_ms(rows, 0.5),
-                "p99_ms": quantile_ms(rows, 0.99),
-            },
-            advice=(
-                advise(
-                    "back-off",
-                    "Watch tries and latency beside errors: let the caller log attempts of each call",
-                    effect="the next time it shows before callers wait",
-                    takes="minutes",
-                ),
-                advise(
-                    "smooth-traffic",
-                    f"Spread the {direction}s of {who(caller)} over time, or lower its concurrency",
-                    effect="fewer refusals, the same work",
-                    takes="a deploy",
-                ),
-            ),
-        )
+
+def _is_of(row: PatternTraffic, direction: Direction) -> bool:
+    return row.shape.writes == (direction is Direction.WRITE) and not row.secondary
+
+
+def _logged(detector: str, hidden: _Hidden, traffic: Traffic) -> Finding:
+    """State what the request log shows."""
+    is_logged = any(throttles.direction is hidden.direction for throttles in traffic.throttles)
+    caller = busiest_caller((row for row in hidden.rows if row.throttled.value), hidden.direction)
+    caller = caller if is_logged else busiest_caller(hidden.rows, hidden.direction)
+    metrics = () if is_logged else (SourceName.CLOUDWATCH_METRICS.value,)
+    because = (
+        {} if is_logged else {"because": "metrics count refusals that the log does not show: the SDK absorbed them"}
+    )
+    return finding(
+        detector,
+        traffic,
+        Severity.MEDIUM,
+        f"{number(hidden.refused)} {hidden.direction} tries on {traffic.target} were refused and retried until they"
+        f" succeeded: no error, but {hidden.told}, mostly for {who(caller)}",
+        confidence=Confidence.CERTAIN if is_logged and not traffic.sampled else Confidence.LIKELY,
+        **because,
+        sources=(SourceName.REQUEST_LOG.value, *metrics),
+        subject=hidden.direction.value,
+        caller=caller,
+        direction=hidden.direction,
+        evidence={
+            "refused_tries": round(hidden.refused, 1),
+            "refused_share": round(hidden.share, 5),
+            "attempts_a_request": None if hidden.attempts is None else round(hidden.attempts, 3),
+            "median_ms": quantile_ms(hidden.rows, 0.5),
+            "p99_ms": quantile_ms(hidden.rows, 0.99),
+        },
+        advice=_advice(hidden.direction, who(caller)),
+    )
+
+
+def _measured(detector: str, direction: Direction, events: float, share: float, traffic: Traffic) -> Finding:
+    """State what metrics alone allow: so few of so many requests are refused that three tries nearly always succeed."""
+    return finding(
+        detector,
+        traffic,
+        Severity.MEDIUM,
+        f"{number(events)} {direction} throttle events on {traffic.target} are at most {percent(share)} of its requests:"
+        " an SDK's retries absorb so few, and callers only wait",
+        confidence=Confidence.POSSIBLE,
+        because="metrics do not tell whether callers saw errors",
+        sources=(SourceName.CLOUDWATCH_METRICS.value,),
+        subject=direction.value,
+        direction=direction,
+        evidence={"throttle_events": events, "refused_share_high": round(share, 5)},
+        advice=_advice(direction, "the callers"),
+    )
+
+
+def _advice(direction: Direction, callers: str) -> tuple[Advice, ...]:
+    return (
+        advise(
+            "back-off",
+            "Watch tries and latency beside errors: let the callers log the attempts of each call",
+            effect="the next time it shows before callers wait",
+            takes="minutes",
+            snippet='response["ResponseMetadata"]["RetryAttempts"]',
+        ),
+        advise(
+            "smooth-traffic",
+            f"Spread the {direction}s of {callers} over time, or lower its concurrency",
+            effect="fewer refusals, the same work",
+            takes="a deploy",
+        ),
+    )
