@@ -18,7 +18,7 @@ from collectors.request_log.decoders.statements import key_of_statement, masked_
 from collectors.request_log.decoders.values import item_bytes, key_of, scalar
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from analyzer.model.instant import Instant
     from analyzer.model.request import AttributeValue
@@ -34,12 +34,19 @@ _CONTROL = re.compile(
 
 _NAME = re.compile(r"[A-Za-z]{1,64}")
 _PLACEHOLDER = re.compile(r":[\w.\-]+")
-_EXPRESSIONS = (
-    ("key_condition", "KeyConditionExpression"),
-    ("filter", "FilterExpression"),
-    ("projection", "ProjectionExpression"),
-    ("update", "UpdateExpression"),
-    ("condition", "ConditionExpression"),
+_AS_SENT: tuple[tuple[str, str, Callable[[object], Any]], ...] = (
+    ("index", "IndexName", text),
+    ("key_condition", "KeyConditionExpression", text),
+    ("filter", "FilterExpression", text),
+    ("projection", "ProjectionExpression", text),
+    ("update", "UpdateExpression", text),
+    ("condition", "ConditionExpression", text),
+    ("consistent", "ConsistentRead", flag),
+    ("forward", "ScanIndexForward", flag),
+    ("limit", "Limit", whole),
+    ("select", "Select", text),
+    ("segment", "Segment", whole),
+    ("total_segments", "TotalSegments", whole),
 )
 _PAGED = frozenset({"Query", "Scan", "ExecuteStatement"})
 
@@ -57,19 +64,12 @@ def record_of(operation: str, request: Mapping[str, Any], at: Instant, names: Ke
     record = RequestRecord(time=time_of(at), op=operation, v=1)
     if given is not None:
         place(record, given)
-    record.index = text(request.get("IndexName"))
-    for field, parameter in _EXPRESSIONS:
-        setattr(record, field, text(request.get(parameter)))
-    record.names = {
-        k: v for k, v in mapping(request.get("ExpressionAttributeNames")).items() if isinstance(v, str)
-    } or None
+    for field, parameter, read in _AS_SENT:
+        if parameter in request:
+            setattr(record, field, read(request[parameter]))
+    names_given = mapping(request.get("ExpressionAttributeNames"))
+    record.names = {holder: name for holder, name in names_given.items() if isinstance(name, str)} or None
     record.values = _key_values(record.key_condition, mapping(request.get("ExpressionAttributeValues")))
-    record.consistent = flag(request.get("ConsistentRead"))
-    record.forward = flag(request.get("ScanIndexForward"))
-    record.limit = whole(request.get("Limit"))
-    record.select = text(request.get("Select"))
-    record.segment = whole(request.get("Segment"))
-    record.total_segments = whole(request.get("TotalSegments"))
     record.token_sent = True if text(request.get("ClientRequestToken")) else None
     if operation in _PAGED:
         record.resumed = bool(request.get("ExclusiveStartKey") or request.get("NextToken"))

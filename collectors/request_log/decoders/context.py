@@ -26,11 +26,10 @@ def moment_of(piece: Piece, entry: dict[str, Any] | None = None) -> Instant | No
     """Return when an entry was written: its own time, that before it on its line, that of its envelope."""
     for value in (piece.value, entry or {}):
         for name in _TIMES:
-            found = instant_of(value.get(name))
-            if found is not None:
+            if name in value and (found := instant_of(value[name])) is not None:
                 return found
-    found = time_in(piece.before)
-    return piece.time if found is None else found
+    before = time_in(piece.before)
+    return piece.time if before is None else before
 
 
 def add_context(record: RequestRecord, piece: Piece) -> None:
@@ -43,4 +42,7 @@ def add_context(record: RequestRecord, piece: Piece) -> None:
 
 
 def _first(value: dict[str, Any], names: Iterable[str]) -> str | None:
-    return next((found for name in names if (found := text(value.get(name))) is not None), None)
+    for name in names:
+        if name in value and (found := text(value[name])) is not None:
+            return found
+    return None

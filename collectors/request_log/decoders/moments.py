@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from analyzer.model.instant import format_instant, parse_instant
@@ -41,7 +42,14 @@ def time_in(text: str) -> Instant | None:
 
 def time_of(instant: Instant) -> str:
     """Write a record's time."""
-    return format_instant(instant)
+    second, rest = divmod(instant, 1000)
+    return f"{_of_second(second)}{rest:03d}Z"
+
+
+@lru_cache(maxsize=64)
+def _of_second(second: int) -> str:
+    """Write a whole second up to its fraction: entries of one second come together."""
+    return format_instant(second * 1000).removesuffix("000Z")
 
 
 def _parsed(match: re.Match[str]) -> Instant | None:
