@@ -73,6 +73,10 @@ _WORDS = re.compile(rb"0*x[x0]*")
 _TO_WORD = bytes(
     ord("0") if byte in b"0123456789" else byte if byte in b'#|/"\0' else ord("x") for byte in range(256)
 )  # digits stay digits, all else but delimiters, quotes and what parts the keys becomes an x
+_BACKSLASH = rb"\\"
+_NEEDLESS = re.compile(rb"\\u00(?:2[013-9a-fA-F]|[346][0-9a-fA-F]|5[0-9abd-fABD-F]|7[0-9a-eA-E])")
+"""Characters that some encoders escape and JSON does not ask for: printable ones but quote and backslash."""
+
 _SORT_LIKE = re.compile(r"sk$|sort|range", re.IGNORECASE)
 
 
@@ -276,6 +280,11 @@ def canonical(raw: bytes) -> bytes:
 
 def canonical_all(joined: bytes, separator: bytes) -> bytes:
     """Write keys without the escapes that JSON does not ask for, those that have any."""
+    if _BACKSLASH not in joined:
+        for escaped in set(_NEEDLESS.findall(joined)):
+            joined = joined.replace(escaped, bytes([int(escaped[-2:], 16)]))
+        if b"\\" not in joined:
+            return joined
     raws = joined.split(separator)
     escaped = [at for at, raw in enumerate(raws) if b"\\" in raw]
     try:

@@ -36,7 +36,13 @@ def test_what_cannot_be_read_stays_as_it_is() -> None:
 
 
 def test_of_many_keys_those_with_escapes_are_written_anew() -> None:
-    keys = [b'{"PK":{"S":"\\u0023"}}', b'{ "PK":{"S":"a"}}', b"", b'{"PK" :{"S":"\\u0024"}}']
-    written = b'{"PK":{"S":"#"}}|{ "PK":{"S":"a"}}||{"PK":{"S":"$"}}'
+    keys = [b'{"PK":{"S":"\\u0023"}}', b'{ "PK":{"S":"a"}}', b"", b'{"PK" :{"S":"\\u00e4"}}']
+    written = b'{"PK":{"S":"#"}}|{ "PK":{"S":"a"}}||{"PK":{"S":"\xc3\xa4"}}'
     assert canonical_all(b"|".join(keys), b"|") == written
     assert canonical_all(b"|".join([*keys, b'{"\\u002']), b"|") == written + b'|{"\\u002'
+
+
+def test_escapes_that_nothing_asks_for_are_taken_out_where_no_backslash_is_meant() -> None:
+    assert canonical_all(b'{"PK": {"S":"A\\u0023\\u002f\\u002F1"}}', b"|") == b'{"PK": {"S":"A#//1"}}'
+    assert canonical_all(b'{"PK": {"S":"\\u0022\\u005c"}}', b"|") == b'{"PK":{"S":"\\"\\\\"}}'
+    assert canonical_all(b'{"PK": {"S":"\\\\u0023"}}', b"|") == b'{"PK":{"S":"\\\\u0023"}}'
