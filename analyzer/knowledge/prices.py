@@ -1,29 +1,71 @@
 """List prices of DynamoDB, with the day and the place that they hold for. An estimate, never a bill.
 
-Source: AWS Price List API, offers AmazonDynamoDB for us-east-1 of 2026-07-30 (provisioned) and 2026-08-15 (on demand),
-as people quoted them in public.
+Source: AWS Price List API, offers AmazonDynamoDB for us-east-1 of 2026-07-30 (provisioned, storage) and 2026-08-15 (on
+demand), as people quoted them in public. The provisioned prices of the class Standard-IA could not be checked.
 """
 
 from __future__ import annotations
 
 from msgspec import Struct
 
-__all__ = ["HOURS_A_MONTH", "LIST_PRICES", "WATCHER_PRICES", "Cost", "Prices", "WatcherPrices", "read_cost"]
+__all__ = [
+    "HOURS_A_MONTH",
+    "INFREQUENT_PRICES",
+    "LIST_PRICES",
+    "SECONDS_A_MONTH",
+    "WATCHER_PRICES",
+    "Cost",
+    "Prices",
+    "WatcherPrices",
+    "prices_of",
+    "provisioned_cost",
+    "read_cost",
+    "storage_cost",
+    "write_cost",
+]
 
 HOURS_A_MONTH = 730
-_SECONDS_A_MONTH = HOURS_A_MONTH * 3600
+SECONDS_A_MONTH = HOURS_A_MONTH * 3600
+_GIGABYTE = 1 << 30
+"""What AWS calls a GB of storage: 2 to the 30th bytes (DynamoDB pricing page, read 2026-11-30)."""
 
 
 class Prices(Struct, frozen=True):
-    """US dollars: for a million read request units on demand, and for a provisioned read unit an hour."""
+    """US dollars: a million request units on demand, a provisioned unit an hour, a GB stored for a month."""
 
     as_of: str
     region: str
     read_million: float
     read_unit_hour: float
+    write_million: float
+    write_unit_hour: float
+    storage_gigabyte: float
+
+    @property
+    def place(self) -> str:
+        """Say what the prices are, and of when and where."""
+        return f"list price of {self.region}, {self.as_of}"
 
 
-LIST_PRICES = Prices(as_of="2026-08-15", region="us-east-1", read_million=0.125, read_unit_hour=0.00013)
+LIST_PRICES = Prices(
+    as_of="2026-08-15",
+    region="us-east-1",
+    read_million=0.125,
+    read_unit_hour=0.00013,
+    write_million=0.625,
+    write_unit_hour=0.00065,
+    storage_gigabyte=0.25,
+)
+INFREQUENT_PRICES = Prices(
+    as_of="2026-08-15",
+    region="us-east-1",
+    read_million=0.155,
+    read_unit_hour=0.00016,
+    write_million=0.78,
+    write_unit_hour=0.00081,
+    storage_gigabyte=0.10,
+)
+"""Of tables of the class STANDARD_INFREQUENT_ACCESS."""
 
 
 class Cost(Struct, frozen=True):
@@ -33,13 +75,39 @@ class Cost(Struct, frozen=True):
     basis: str
 
 
+def prices_of(table_class: str | None) -> Prices:
+    """Return the prices of a table class; one that is not known is taken as STANDARD."""
+    return INFREQUENT_PRICES if table_class == "STANDARD_INFREQUENT_ACCESS" else LIST_PRICES
+
+
 def read_cost(units_a_second: float, billing_mode: str | None, prices: Prices = LIST_PRICES) -> Cost:
     """Return what a read rate costs in a month of 730 hours; a table whose mode is not known is taken as on demand."""
-    place = f"list price of {prices.region}, {prices.as_of}"
+    return _rate_cost(units_a_second, billing_mode, prices.read_million, prices.read_unit_hour, prices)
+
+
+def write_cost(units_a_second: float, billing_mode: str | None, prices: Prices = LIST_PRICES) -> Cost:
+    """Return what a write rate costs in a month of 730 hours; a table whose mode is not known is taken as on demand."""
+    return _rate_cost(units_a_second, billing_mode, prices.write_million, prices.write_unit_hour, prices)
+
+
+def _rate_cost(
+    units_a_second: float, billing_mode: str | None, million: float, unit_hour: float, prices: Prices
+) -> Cost:
     if billing_mode == "PROVISIONED":
-        return Cost(units_a_second * HOURS_A_MONTH * prices.read_unit_hour, f"provisioned, {place}")
+        return Cost(units_a_second * HOURS_A_MONTH * unit_hour, f"provisioned, {prices.place}")
     mode = "on demand" if billing_mode is not None else "on demand assumed"
-    return Cost(units_a_second * _SECONDS_A_MONTH / 1e6 * prices.read_million, f"{mode}, {place}")
+    return Cost(units_a_second * SECONDS_A_MONTH / 1e6 * million, f"{mode}, {prices.place}")
+
+
+def provisioned_cost(read_units: float, write_units: float, prices: Prices = LIST_PRICES) -> Cost:
+    """Return what provisioned capacity costs in a month, used or not."""
+    an_hour = read_units * prices.read_unit_hour + write_units * prices.write_unit_hour
+    return Cost(an_hour * HOURS_A_MONTH, f"provisioned, {prices.place}")
+
+
+def storage_cost(size_bytes: float, prices: Prices = LIST_PRICES) -> Cost:
+    """Return what bytes cost to keep for a month; the account's first 25 GB, which are free, are not taken off."""
+    return Cost(size_bytes / _GIGABYTE * prices.storage_gigabyte, f"storage, {prices.place}")
 
 
 class WatcherPrices(Struct, frozen=True):
