@@ -10,11 +10,12 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+import msgspec
 import typer
 
 from analyzer.cli.calling import ProfileOption, RegionOption, with_aws
 from analyzer.cli.output import counted, is_colorful, write
-from analyzer.errors import ContractError, UsageError
+from analyzer.errors import ContractError, Fault, UsageError
 from analyzer.knowledge.limits import GSIS_A_TABLE, LSIS_A_TABLE
 
 if TYPE_CHECKING:
@@ -81,7 +82,7 @@ def check(  # noqa: PLR0913, PLR0917 -- one parameter an option
     from analyzer.contract.load import read_contract  # noqa: PLC0415 (light start)
     from analyzer.contract.scope import Limits  # noqa: PLC0415 (light start)
 
-    reading = read_contract(paths)
+    reading = _without_configurations(read_contract(paths), frozenset(map(str, paths)))
     today = datetime.now(tz=UTC).date().isoformat()
     remarks = [*_form(reading), *lint(reading.contract, Limits(max_gsis, max_lsis, strict=strict, today=today))]
     if tables is not None:
@@ -94,6 +95,27 @@ def check(  # noqa: PLR0913, PLR0917 -- one parameter an option
         _write_schema(reading, sampler_schema)
     if any(remark.severity == "fail" for remark in remarks):
         raise typer.Exit(1)
+
+
+def _without_configurations(reading: Reading, named: frozenset[str]) -> Reading:
+    """Tell a configuration by its keys: one that was named is one fault, one that was found is passed over."""
+    if not reading.faults:
+        return reading
+    from analyzer.config import Settings  # noqa: PLC0415 (only for what is faulty)
+
+    keys = {str(field.alias or name) for name, field in Settings.model_fields.items()} - {"version"}
+    declaring = {table.file for table in reading.contract.tables}
+    found = {fault.file for fault in reading.faults if fault.field in keys} - declaring
+    faults = [fault for fault in reading.faults if fault.file not in found]
+    for file in sorted(found & named):
+        mend = f"check it with `dynascope config --config {file}`, and name the contract that it names here"
+        faults.append(Fault(file, None, "", "this is a configuration of dynascope, not a contract", mend))
+    return msgspec.structs.replace(
+        reading,
+        faults=tuple(faults),
+        files=tuple(file for file in reading.files if file not in found - named),
+        ignored=(*reading.ignored, *sorted(found - named)),
+    )
 
 
 def _write_schema(reading: Reading, file: Path) -> None:

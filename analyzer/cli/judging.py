@@ -7,13 +7,15 @@ from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING
 
+import msgspec
 from msgspec import Struct
 
-from analyzer.cli.reading import LogFile, read_blocks
+from analyzer.cli.inputs import STDIN
+from analyzer.cli.reading import LogFile, end_of, read_blocks
 from analyzer.cli.stretch import first_time, in_time_order, last_time
 from analyzer.config import Settings, build_detectors, build_struct
 from analyzer.detectors import DETECTORS
-from analyzer.model.instant import SLICE_MS, Instant, slice_of
+from analyzer.model.instant import SLICE_MS, Instant, format_instant, slice_of
 from analyzer.model.observations import Observations
 from analyzer.model.report import Report
 from analyzer.model.sight import Gap, GapReason, SourceName
@@ -108,8 +110,8 @@ def judge_logs(
     gaps = tuple(_gaps(digest, logs, was_stopped=was_stopped))
     report = walk.finish(digest, gaps=gaps)
     silent = [log for log in logs if not (digest.read.read and log.name in readable)] if not was_stopped else []
-    complaints = tuple(f"{log.name} holds no request that could be read{_why(digest, log)}" for log in silent)
-    return Judged(report, complaints, was_stopped)
+    complaints = (_complaint(log, digest, stretch) for log in silent)
+    return Judged(report, tuple(filter(None, complaints)), was_stopped)
 
 
 def _walk(
@@ -129,6 +131,21 @@ def _walk(
         if follows is not None and (follows - _LATE_MS) // SLICE_MS > judged:
             judged = (follows - _LATE_MS) // SLICE_MS
             walk.advance(digest, judged * SLICE_MS)
+
+
+def _complaint(log: LogFile, digest: Digest, stretch: Stretch) -> str | None:
+    """Say why a log gave nothing; nothing is to be said of one that lies beside the stretch where others do not."""
+    if (stretch.since, stretch.until) != (None, None) and log.path != STDIN:
+        again = msgspec.structs.replace(log, bad={}, others=0)
+        first = next((time for block in read_blocks(again) if (time := first_time(block)) is not None), None)
+        if first is not None:
+            last = end_of([msgspec.structs.replace(again, bad={}, others=0)]) or first
+            its_own = f"from {format_instant(first)} to {format_instant(last)}"
+            outside = (
+                f"{log.name} holds no request of the stretch that --since and --until leave: its own are {its_own}"
+            )
+            return None if digest.read.read else outside
+    return f"{log.name} holds no request that could be read{_why(digest, log)}"
 
 
 def _why(digest: Digest, log: LogFile) -> str:

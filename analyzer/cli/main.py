@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 from typer.core import TyperGroup
 
-from analyzer.errors import CollectError, ConfigError, ContractError, DynascopeError
+from analyzer.errors import CollectError, ConfigError, ContractError, DynascopeError, closest
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,6 +27,12 @@ class _Commands(TyperGroup):
 
     def list_commands(self, ctx: Any) -> list[str]:  # noqa: ANN401, ARG002 -- typer's own context
         return [name for name in COMMANDS if find_spec(f"analyzer.cli.{name}") is not None]
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:  # noqa: ANN401 -- typer's own types
+        meant = closest(args[0], COMMANDS)
+        if meant is not None and self.get_command(ctx, args[0]) is None and not args[0].startswith("-"):
+            ctx.fail(f"No such command {args[0]!r}; did you mean {meant}?")
+        return super().resolve_command(ctx, args)
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ANN401 -- typer's own types
         if cmd_name not in self.list_commands(ctx):

@@ -250,3 +250,21 @@ def test_a_reader_that_leaves_is_no_error(quiet: Path) -> None:
     command = f"{sys.executable} -c 'from analyzer.cli.main import main; main()' analyze {quiet} --format json"
     done = subprocess.run(["bash", "-c", f"({command}; echo $? >&2) | head -c 1"], capture_output=True, check=True)
     assert done.stderr == b"0\n"
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_a_stretch_beside_the_log_is_told_with_where_the_log_lies(
+    run: Callable[..., Ran], quiet: Path, jobs: str
+) -> None:
+    ran = run(quiet, "--since", "2031-01-01T00:00:00Z", "--jobs", jobs)
+    assert ran.code == 3
+    assert "holds no request of the stretch that --since and --until leave: its own are from 2026-06-01T10:0" in ran.err
+
+
+def test_a_log_beside_the_stretch_is_no_failure_where_another_lies_in_it(
+    run: Callable[..., Ran], quiet: Path, tmp_path: Path
+) -> None:
+    old = tmp_path / "old.jsonl"
+    old.write_text(quiet.read_text().replace("2026-06-01T", "2025-06-01T"))
+    ran = run(quiet, old, "--since", "2026-01-01T00:00:00Z", "--fail-on", "never")
+    assert (ran.code, ran.err) == (0, "")

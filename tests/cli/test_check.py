@@ -249,3 +249,28 @@ def test_what_is_passed_over_is_named(tmp_path: Path, capsys: pytest.CaptureFixt
     assert capsys.readouterr().err == f"dynascope: passed over {tmp_path}/other.yaml: it declares no access pattern\n"
     check(tmp_path, "--format", "json")
     assert capsys.readouterr().err == ""
+
+
+CONFIGURATION = "contract: [contract.yaml]\nwindow: 5m\nrequest_log: {files: [x.jsonl]}\n"
+
+
+def test_a_configuration_is_told_from_a_contract(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "dynascope.yaml"
+    path.write_text(CONFIGURATION)
+    assert check(path, "--format", "json") == 1
+    (fault,) = json.loads(capsys.readouterr().out)["faults"]
+    assert fault["message"] == "this is a configuration of dynascope, not a contract"
+    assert f"dynascope config --config {path}" in fault["mend"]
+
+
+def test_in_a_folder_it_is_passed_over(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "contract.yaml").write_text(GOOD)
+    (tmp_path / "dynascope.yaml").write_text(CONFIGURATION)
+    assert check(tmp_path, "--format", "json") == 0
+    told = json.loads(capsys.readouterr().out)
+    assert (told["patterns"], told["ignored"]) == (1, [str(tmp_path / "dynascope.yaml")])
+
+
+def test_a_contract_with_a_key_of_a_configuration_is_still_one(contract: Path) -> None:
+    contract.write_text(f"{GOOD}window: 5m\n")
+    assert check(contract) == 1

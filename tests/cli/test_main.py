@@ -48,7 +48,7 @@ def test_help_is_what_was_reviewed(command: str, golden: Golden, capsys: pytest.
 
 def test_a_command_that_is_not_there_is_usage(capsys: pytest.CaptureFixture[str]) -> None:
     assert execute(["confg"]) == 2
-    assert "No such command 'confg'" in capsys.readouterr().err
+    assert "No such command 'confg'; did you mean config?" in capsys.readouterr().err
 
 
 def test_every_command_there_is_can_be_found() -> None:
@@ -122,3 +122,10 @@ def test_a_reader_that_leaves_is_no_error() -> None:
     command = f"{sys.executable} -c 'from analyzer.cli.main import main; main()' config --schema; echo $? >&2"
     done = subprocess.run(["bash", "-c", f"({command}) | true"], capture_output=True, text=True, check=True)
     assert done.stderr == "0\n"
+
+
+def test_a_command_that_resembles_none_is_only_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    assert execute(["zzzz"]) == 2
+    err = capsys.readouterr().err
+    assert "No such command 'zzzz'" in err
+    assert "did you mean" not in err
