@@ -18,7 +18,7 @@ from analyzer.model.sight import Gap, SourceName
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterator, Callable
 
-    from analyzer.model.batch import Block, Position
+    from analyzer.model.batch import Block, Check, Position
     from analyzer.model.instant import Instant
 
 __all__ = ["PolledStream", "gap_of", "wall_clock"]
@@ -69,6 +69,10 @@ class PolledStream(ABC):
     @abstractmethod
     def position(self) -> Position:
         """Return where reading stands."""
+
+    @abstractmethod
+    async def check(self) -> tuple[Check, ...]:
+        """Say for `doctor` whether what is read may be read, and is there."""
 
     def begin(self) -> tuple[Position, ...]:
         """Return where reading begins."""

@@ -6,8 +6,9 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from analyzer.errors import CollectError, MalformedError
-from analyzer.model.batch import Block, Position
+from analyzer.model.batch import Block, Check, Position
 from analyzer.model.sight import Gap, GapReason, SourceName
+from collectors.asking import Spot, ask_check
 from collectors.request_log.cloudwatch_logs.parse import page_of, wrapped
 from collectors.request_log.decoders.recognize import SAMPLE_BYTES, decoder_named, recognize
 from collectors.request_log.polling import PolledStream, wall_clock
@@ -69,6 +70,13 @@ class CloudwatchLogsStream(PolledStream):
     def position(self) -> Position:
         """Return where reading stands."""
         return Position(self._path, 0, 0, modified=self._seen.horizon, seen=self._seen.tokens())
+
+    async def check(self) -> tuple[Check, ...]:
+        """Try to read the events of the last second."""
+        now = self._clock()
+        asked = {**self._asked(), "startTime": now - 1000, "endTime": now, "limit": 1}
+        spot = Spot(self._config.region, self._config.account)
+        return (await ask_check(self._aws, SourceName.REQUEST_LOG, ("logs", "FilterLogEvents"), spot, **asked),)
 
     async def look(self) -> AsyncGenerator[Block, None]:
         """Read what is new, step by step."""
@@ -136,12 +144,7 @@ class CloudwatchLogsStream(PolledStream):
 
     async def _pages(self, start: Instant, end: Instant) -> AsyncIterator[Page]:
         config = self._config
-        asked: dict[str, object] = {"startTime": start, "endTime": end - 1}
-        asked["logGroupIdentifier" if config.group.startswith("arn:") else "logGroupName"] = config.group
-        if config.streams is not None:
-            asked["logStreamNamePrefix"] = config.streams
-        if config.filter is not None:
-            asked["filterPattern"] = config.filter
+        asked = {**self._asked(), "startTime": start, "endTime": end - 1}
         tokens: set[str] = set()
         while True:
             answer = await self._aws.call(
@@ -155,6 +158,16 @@ class CloudwatchLogsStream(PolledStream):
                 raise MalformedError("FilterLogEvents: a page leads back to one before it", hint=_HINT)
             tokens.add(page.token)
             asked["nextToken"] = page.token
+
+    def _asked(self) -> dict[str, object]:
+        """Return what tells the group and its events."""
+        config = self._config
+        told = {
+            "logGroupIdentifier" if config.group.startswith("arn:") else "logGroupName": config.group,
+            "logStreamNamePrefix": config.streams,
+            "filterPattern": config.filter,
+        }
+        return {name: value for name, value in told.items() if value is not None}
 
     def _decode(self, events: Sequence[LogEvent], decodings: dict[str, Decoding], bad: Counter[str]) -> bytes:
         """Return the records of events; each log stream is decoded apart, for requests and answers follow one another.

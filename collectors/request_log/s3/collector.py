@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from analyzer.errors import AbsentError, CollectError, MalformedError, UnsupportedError
-from analyzer.model.batch import Block, Position
+from analyzer.model.batch import Block, Check, Position
+from analyzer.model.sight import SourceName
+from collectors.asking import Spot, ask_check
 from collectors.request_log.polling import PolledStream, wall_clock
 from collectors.request_log.s3.parse import is_region, listing_of, next_level, periods, start_after
 from collectors.request_log.s3.unpack import DamagedError, Unpacking
@@ -64,6 +66,21 @@ class S3Stream(PolledStream):
         return Position(
             self._path, 0, self._taken, self._half_read, modified=self._seen.horizon, seen=self._seen.tokens()
         )
+
+    async def check(self) -> tuple[Check, ...]:
+        """Try to list, and to read the beginning of one object."""
+        config, source = self._config, SourceName.REQUEST_LOG
+        listing, reading = f"{source.value}: ListObjectsV2", f"{source.value}: GetObject"
+        try:
+            page = listing_of(await self._call("ListObjectsV2", Bucket=config.bucket, Prefix=config.prefix, MaxKeys=1))
+        except CollectError as error:
+            return (Check(listing, "error", str(error), error.hint),)
+        listed = Check(listing, "ok", "is allowed and answers")
+        if not page.objects:
+            return listed, Check(reading, "unchecked", f"nothing was found under {self._path}", "check the prefix")
+        asked = {"Bucket": config.bucket, "Key": page.objects[0].key, "Range": "bytes=0-0"}
+        spot = Spot(config.region, config.account)
+        return listed, await ask_check(self._aws, source, ("s3", "GetObject"), spot, **asked)
 
     async def look(self) -> AsyncGenerator[Block, None]:
         """Read every object that is new, period by period."""

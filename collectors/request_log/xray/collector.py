@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from analyzer.errors import MalformedError
-from analyzer.model.batch import Block, Position
+from analyzer.model.batch import Block, Check, Position
 from analyzer.model.sight import Gap, GapReason, SourceName
+from collectors.asking import Spot, ask_check
 from collectors.request_log.decoders.xray import XRayDecoder
 from collectors.request_log.polling import PolledStream, wall_clock
 from collectors.request_log.seen import Seen, fingerprint_of
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["XrayStream"]
 
 _HINT = "it is looked at again by itself"
+_NOBODY = f"1-00000000-{0:024x}"
 _FEW = 20
 """So many traces that X-Ray names and does not have are no accident."""
 _CUT = "a trace is too large for X-Ray, and lacks segments"
@@ -51,6 +53,16 @@ class XrayStream(PolledStream):
     def position(self) -> Position:
         """Return where reading stands."""
         return Position(self._path, 0, 0, modified=self._seen.horizon, seen=self._seen.tokens())
+
+    async def check(self) -> tuple[Check, ...]:
+        """Try both operations; no trace has the id of the second."""
+        until = self._clock() / 1000
+        spot, source = Spot(self._config.region, self._config.account), SourceName.REQUEST_LOG
+        asked = {"StartTime": until - 1, "EndTime": until, "TimeRangeType": "TraceId"}
+        return (
+            await ask_check(self._aws, source, ("xray", "GetTraceSummaries"), spot, **asked),
+            await ask_check(self._aws, source, ("xray", "BatchGetTraces"), spot, TraceIds=[_NOBODY]),
+        )
 
     async def look(self) -> AsyncGenerator[Block, None]:
         """Fetch the traces that are new, step by step."""

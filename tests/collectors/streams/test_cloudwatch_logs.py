@@ -313,3 +313,10 @@ async def test_whatever_happens_every_event_is_read_once(steps: list[tuple[str, 
                 group.put(number, now - (size * 10_000 if step == "late" else 1))
                 number += 1
     assert sorted(kept.ids) == sorted(f"r{one}" for one in range(number))
+
+
+async def test_doctor_is_told_whether_the_group_may_be_read() -> None:
+    group = Group()
+    assert [(one.name, one.state) for one in await group.stream().check()] == [("request-log: FilterLogEvents", "ok")]
+    group.aws.fail("FilterLogEvents", DeniedError("no", hint="grant logs:FilterLogEvents"))
+    assert [(one.state, one.hint) for one in await group.stream().check()] == [("error", "grant logs:FilterLogEvents")]

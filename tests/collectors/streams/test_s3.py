@@ -490,3 +490,18 @@ async def test_whatever_happens_every_record_is_read_once(steps: list[tuple[str,
             at = now - (size * 60_000 if step == "late" else 1000)
             bucket.firehose(place, gzip.compress(body), at)
     assert sorted(kept.ids) == sorted(f"r{one}" for one in range(number))
+
+
+async def test_doctor_is_told_whether_the_bucket_may_be_listed_and_read() -> None:
+    bucket = Bucket()
+    assert [(one.name, one.state) for one in await bucket.stream().check()] == [
+        ("request-log: ListObjectsV2", "ok"),
+        ("request-log: GetObject", "unchecked"),
+    ]
+    bucket.firehose(1, b"x", NOW)
+    assert [one.state for one in await bucket.stream().check()] == ["ok", "ok"]
+    bucket.aws.fail("GetObject", DeniedError("GetObject: AccessDenied", hint="grant s3:GetObject"))
+    assert [one.hint for one in await bucket.stream().check()] == [None, "grant s3:GetObject"]
+    bucket.aws.fail("ListObjectsV2", DeniedError("ListObjectsV2: AccessDenied", hint="grant s3:ListBucket"))
+    (denied,) = await bucket.stream().check()
+    assert (denied.state, denied.hint) == ("error", "grant s3:ListBucket")

@@ -220,3 +220,13 @@ async def test_whatever_happens_every_trace_is_read_once(steps: list[tuple[str, 
                 if step == "hold":
                     xray.held_back.add(name)
     assert sorted(kept.ids) == sorted(f"r{one}" for one in range(number))
+
+
+async def test_doctor_is_told_whether_traces_may_be_read() -> None:
+    xray = Traces()
+    xray.aws.operations["BatchGetTraces"] = lambda **_: {"Traces": []}
+    xray.aws.fail("GetTraceSummaries", DeniedError("no", hint="grant xray:GetTraceSummaries"))
+    assert [(one.name, one.state, one.hint) for one in await xray.stream().check()] == [
+        ("request-log: GetTraceSummaries", "error", "grant xray:GetTraceSummaries"),
+        ("request-log: BatchGetTraces", "ok", None),
+    ]
