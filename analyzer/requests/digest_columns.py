@@ -40,6 +40,8 @@ _MOST_CONSUMED = 4096
 Plan = tuple[tuple[int, KeySpace, str | None, int, int, int], ...]
 """What a call costs at other targets: cell, key space, index, half-units, these as read and as written (-1: not)."""
 
+Price = tuple[int, int, Plan]
+
 _PLAIN, _VALUED, _PARTED, _NONE = range(4)
 
 
@@ -96,6 +98,7 @@ class Columns:
         self._others: dict[tuple[int, str | None], tuple[int, KeySpace, bool]] = {}
         self._plans: list[Plan] = []
         self._plan_codes = CodeMap(self._make_plan)
+        self._prices: dict[tuple[int, int, int], Price] = {}
         self._forget_units()
 
     def _forget_units(self) -> None:
@@ -112,11 +115,12 @@ class Columns:
             self.router.clear()
             self._parts.clear()
             del self._kinds[1:], self._spaces[1:]
-        if len(self._consumed) > _MOST_CONSUMED or len(self._plans) > 4 * _MOST_CONSUMED:
+        if len(self._consumed) > _MOST_CONSUMED or len(self._plans) + len(self._prices) > 4 * _MOST_CONSUMED:
             self._forget_units()
             self._others.clear()
             self._plans.clear()
             self._plan_codes.clear()
+            self._prices.clear()
 
     def routes(self, told: Told, seconds: np.ndarray) -> np.ndarray:
         """Return the number of each line's route."""
@@ -261,22 +265,31 @@ class Columns:
     ) -> None:
         """Find the calls of batches and transactions, one a table; their keys come after those of the lines."""
         classes = np.frombuffer(self._forms.class_of, dtype=np.int64)[keys.forms[len(lines) :]].tolist()
+        forms, is_known = keys.forms[len(lines) :].tolist(), keys.is_known[len(lines) :].tolist()
+        parts, sorts = keys.parts[len(lines) :], keys.sorts[len(lines) :]
         begin = 0
         for at, calls in parted:
             line, route = lines[at], self.router.route(numbers[at])
-            told = self._consumed_values[int(consumed[at])]
             for call in calls:
                 end = begin + len(call.members)
                 cell = self._parts.cell(line, route, call, classes[begin:end])
-                units = self._parts.units(call, cell, told, len(calls))
-                read, write = units.read, units.write
-                found.calls.append((at, cell, -1 if read is None else read, -1 if write is None else write))
-                shares = spread((read or 0) + (write or 0), end - begin)
-                for number, share in enumerate(shares, len(lines) + begin):
-                    if keys.is_known[number]:
-                        found.add_key(at, cell, share, int(keys.forms[number]), keys.parts[number], keys.sorts[number])
-                self._add_entries(at, call, self._plan(cell, units), found)
+                read, write, plan = self._price(call, cell, int(consumed[at]), len(calls))
+                found.calls.append((at, cell, read, write))
+                for number, share in enumerate(spread(max(read, 0) + max(write, 0), end - begin), begin):
+                    if is_known[number]:
+                        found.add_key(at, cell, share, forms[number], parts[number], sorts[number])
+                if plan:
+                    self._add_entries(at, call, plan, found)
                 begin = end
+
+    def _price(self, call: TableCall, cell: int, consumed: int, tables: int) -> Price:
+        """Return what a call to one table cost there, as read and as written (-1: not known), and elsewhere."""
+        price = self._prices.get((cell, consumed, tables))
+        if price is None:
+            units = self._parts.units(call, cell, self._consumed_values[consumed], tables)
+            read, write = (-1 if halves is None else halves for halves in (units.read, units.write))
+            price = self._prices[cell, consumed, tables] = (read, write, self._plan(cell, units))
+        return price
 
     @staticmethod
     def _add_entries(at: int, call: TableCall, plan: Plan, found: _Found) -> None:
