@@ -9,10 +9,10 @@ import msgspec
 
 from analyzer.model.counts import Cell
 from analyzer.model.finding import Direction
+from analyzer.model.target import Target
 from analyzer.requests.shapes import Skeleton
 
 if TYPE_CHECKING:
-    from analyzer.model.target import Target
     from analyzer.requests.lexicon import Lexicon
 
 __all__ = ["WEIGHT_SCALE", "WRITE_OPERATIONS", "CellTable", "is_local_index", "rounded_rate", "unparsed_skeleton"]
@@ -23,6 +23,10 @@ WEIGHT_SCALE = 1024
 """Weights of keys are half-units in 1024ths, so that dividing by a sample rate leaves whole numbers."""
 
 _RATE_DIGITS = 4
+_REST_SHARE = 16
+"""How far over the bound of cells there is room for what is told apart by table and operation alone."""
+
+_NAMELESS = "other"
 
 Place = tuple[str, str | None, bool]
 """Table, index that the request named, and whether it writes: what the meaning of its units depends on."""
@@ -96,7 +100,7 @@ class CellTable:
         return number
 
     def _squeeze(self, cell: Cell) -> int:
-        """Count under one shape a table and operation, no caller; those are few enough to go over the bound."""
+        """Count under one shape a table and operation, no caller; where even those are many, under no name at all."""
         shape = cell.shape
         rest = Cell(
             cell.target,
@@ -106,6 +110,10 @@ class CellTable:
             cell.secondary,
         )
         number = self._numbers.get(rest)
+        if number is None and len(self.cells) >= self._most + max(1, self._most // _REST_SHARE):
+            nameless = unparsed_skeleton(_NAMELESS, _NAMELESS, None, writes=shape.writes).shape(())
+            rest = Cell(Target(None, None, _NAMELESS), nameless, None, cell.sample_rate, cell.secondary)
+            number = self._numbers.get(rest)
         if number is None:
             number = self._add(rest)
         self.squeezed.add(number)

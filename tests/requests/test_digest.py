@@ -601,6 +601,20 @@ class TestBounds:
         assert len(counts.cells) == 5
         assert digest.read.squeezed == 1
 
+    def test_tables_without_end_are_counted_under_no_name(self) -> None:
+        records = [
+            line(table=f"t{number}", op="Op" + "abcdefg"[number % 7], account=f"{number:012}") for number in range(500)
+        ]
+        digest = digest_of(*records, limits=DigestLimits(cells=32))
+        counts = digest.totals()
+        assert len(counts.cells) <= 32 + 2 + 1
+        assert len(counts.keys) <= len(counts.cells)
+        assert int(counts.values[:, Count.REQUESTS].sum()) == 500
+        merged = digest_of(limits=DigestLimits(cells=32))
+        merged.merge(digest)
+        assert int(merged.totals().values[:, Count.REQUESTS].sum()) == 500
+        assert merged.read.squeezed > 0
+
     def test_the_grammar_is_asked_so_many_times_a_second(self) -> None:
         records = [line("Scan", filter=f"a{n} = :v", at=n // 10) for n in range(20)]
         records.append(line("ExecuteStatement", statement="SELECT * FROM audit", at=1))
