@@ -51,7 +51,8 @@ class PatternTraffic(Struct, frozen=True, kw_only=True):
     `units_known` is the share of calls that told their units: where it is 0, `read_units` and `write_units` mean
     nothing. `wasted_units` are read units spent on items that a filter threw away. `write_units` of a write are the
     base table's; what its indexes cost stands in the traffic of those indexes. `condition_failed`, `server_errors` (5xx)
-    and `transport_failures` (no answer) are calls that ended so.
+    and `transport_failures` (no answer) are calls that ended so. `more` are calls whose answer had more, `resumed` those
+    that went on where another one had stopped.
     """
 
     shape: Shape
@@ -77,6 +78,8 @@ class PatternTraffic(Struct, frozen=True, kw_only=True):
     server_errors: Estimate = ZERO
     transport_failures: Estimate = ZERO
     returned_bytes: Estimate = ZERO
+    more: Estimate = ZERO
+    resumed: Estimate = ZERO
 
 
 class KeySlice(Struct, frozen=True):
@@ -219,9 +222,14 @@ class Consumer(Struct, frozen=True):
 
 
 class Place(Struct, frozen=True, kw_only=True):
-    """What is declared and known of the target itself; `table` is its table's newest description."""
+    """What is declared and known of the target itself; `table` is its table's newest description.
+
+    `library` names the known library whose table this is (analyzer/contract/known.py); where nobody declared the table,
+    `patterns` are that library's, and `declared` stays False.
+    """
 
     declared: bool = False
+    library: str | None = None
     owner: str | None = None
     partition_key: tuple[str, ...] = ()
     sort_key: tuple[str, ...] = ()

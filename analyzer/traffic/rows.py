@@ -76,6 +76,8 @@ def _row(counts: Counts, numbers: list[int], caller: str | None, attribution: At
         server_errors=sums.count(Count.SERVER_ERRORS),
         transport_failures=sums.count(Count.TRANSPORT_FAILURES),
         returned_bytes=sums.weight(Count.RETURNED_BYTES),
+        more=sums.count(Count.MORE),
+        resumed=sums.count(Count.RESUMED),
     )
 
 

@@ -77,6 +77,8 @@ def row(
             ("server_errors", 0),
             ("transport_failures", 0),
             ("returned_bytes", 0),
+            ("more", 0),
+            ("resumed", 0),
         )
     }
     fields = _over({"observed": int(estimates["requests"].value), "units_known": 1.0, "counts_known": 1.0}, fields)
