@@ -2,43 +2,55 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+import math
+from collections import defaultdict
+from statistics import NormalDist
 from typing import TYPE_CHECKING
 
 from analyzer.model.estimate import Estimate
 from analyzer.model.finding import Direction
-from analyzer.statistics.intervals import estimate_count
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from analyzer.model.traffic import Traffic
+    from analyzer.model.window import Window
 
 __all__ = ["fullest_second"]
 
+_TAIL = 0.025
 
-def fullest_second(traffic: Traffic, direction: Direction) -> Estimate | None:
+
+def fullest_second(traffic: Traffic, direction: Direction, within: Sequence[Window] | None = None) -> Estimate | None:
     """Return the most units that one second saw, estimated where log or call book hold only a part of the calls.
 
-    Seconds are the clock's: a burst across two of them counts half in each. None where no call of that direction with
-    units is in the book.
+    Seconds are the clock's: a burst across two of them counts half in each. `within` are the stretches to look at, the
+    whole window where None. None where no call of that direction with units is in the book.
+
+    What is kept of a sample is kept by key, so that variance is of keys (Horvitz and Thompson, with whole keys as the
+    units that are drawn). The bounds hold for all seconds at once (Bonferroni): of many even seconds the fullest one
+    of a sample would else look like a burst.
     """
     book = traffic.calls
     if book is None:
         return None
-    units: defaultdict[int, float] = defaultdict(float)
-    calls: Counter[int] = Counter()
+    seconds: dict[int, defaultdict[object, float]] = {}
     rate = book.share
     for call in book.of(traffic.target):
         used = call.read_units if direction is Direction.READ else call.write_units
-        if used and call.is_whole and traffic.window.holds(call.time):
-            second = call.time // 1000
-            units[second] += used
-            calls[second] += 1
+        if used and call.is_whole and any(one.holds(call.time) for one in within or (traffic.window,)):
+            by_key = seconds.setdefault(call.time // 1000, defaultdict(float))
+            by_key[call.key or id(call)] += used
             rate = min(rate, call.sample_rate * book.share)
-    if not units:
+    if not seconds:
         return None
-    second = max(units, key=lambda one: units[one])
     if rate >= 1:
-        return Estimate.exact(units[second])
-    estimate = estimate_count([(calls[second], rate)])
-    each = units[second] / calls[second]
-    return Estimate(*(part * each for part in estimate))
+        return Estimate.exact(max(sum(by_key.values()) for by_key in seconds.values()))
+    z = -NormalDist().inv_cdf(_TAIL / len(seconds))
+    return max((_estimate(tuple(by_key.values()), rate, z) for by_key in seconds.values()), key=lambda one: one.low)
+
+
+def _estimate(units: tuple[float, ...], rate: float, z: float) -> Estimate:
+    seen = sum(units)
+    spread = z * math.sqrt(sum(one * one for one in units) * (1 - rate)) / rate
+    return Estimate(seen / rate, max(seen, seen / rate - spread), seen / rate + spread)

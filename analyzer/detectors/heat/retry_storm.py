@@ -9,15 +9,15 @@ from msgspec import Struct
 from analyzer.detectors.advice import advise
 from analyzer.detectors.thresholds import Positive, Share, Whole
 from analyzer.detectors.verdict import finding
-from analyzer.detectors.words import number, percent, who
+from analyzer.detectors.words import counted, number, percent, who
+from analyzer.model.estimate import Estimate
 from analyzer.model.finding import Advice, Confidence, Direction, Finding, Risk, Severity
 from analyzer.model.sight import Horizon, Sight, Skipped
-from analyzer.traffic.sequences import repeats
+from analyzer.traffic.insistence import asked_again
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from analyzer.model.calls import Call
     from analyzer.model.traffic import PatternTraffic, Traffic
 
 __all__ = ["RetryStorm"]
@@ -54,62 +54,50 @@ class RetryStorm(Struct, frozen=True):
     sharpens: ClassVar[frozenset[Sight]] = frozenset({Sight.REQUEST_SEQUENCES, Sight.CONTRACT})
 
     def detect(self, traffic: Traffic) -> Iterable[Finding | Skipped]:
-        """Yield one finding a caller and shape."""
-        again = self._repeated(traffic)
-        for row in traffic.rows:
-            storm = (
-                None if row.secondary else self._judge(row, again.get((row.caller, row.shape.fingerprint), 0), traffic)
-            )
-            if storm is not None:
-                yield self._finding(storm, traffic)
+        """Yield one finding a shape, of the caller that insists most; calls are asked for where something fails."""
+        failing = [row for row in traffic.rows if not row.secondary and self._is_failing(row)]
+        again = asked_again(traffic, self.least_repeats) if failing else {}
+        worst: dict[str, _Storm] = {}
+        for row in failing:
+            storm = self._judge(row, again.get((row.caller, row.shape.fingerprint), 0), traffic)
+            known = worst.get(row.shape.fingerprint)
+            if storm is not None and (known is None or _tries(row) > _tries(known.row)):
+                worst[row.shape.fingerprint] = storm
+        for storm in worst.values():
+            yield self._finding(storm, traffic)
 
-    def _repeated(self, traffic: Traffic) -> dict[tuple[str | None, str], int]:
-        """Count, by caller and shape, the calls that asked again what had just failed."""
-        if traffic.calls is None or Sight.REQUEST_SEQUENCES not in traffic.sights:
-            return {}
-        within = [call for call in traffic.calls.of(traffic.target) if traffic.window.holds(call.time)]
-        counted: dict[tuple[str | None, str], int] = {}
-        for same in repeats(within, has_all=traffic.calls.share >= 1):
-            after_failure = sum(1 for before in same.calls[:-1] if _is_transient(before))
-            if after_failure >= self.least_repeats - 1:
-                name = (same.caller, same.fingerprint)
-                counted[name] = counted.get(name, 0) + after_failure
-        return counted
+    def _is_failing(self, row: PatternTraffic) -> bool:
+        return row.observed >= self.least_requests and _refused_share(row) >= self.failing_share
 
     def _judge(self, row: PatternTraffic, repeated: int, traffic: Traffic) -> _Storm | None:
-        requests = row.requests.value
-        if row.observed < self.least_requests:
-            return None
-        refused = max(row.failed.value, row.throttled.value) / requests
+        refused = _refused_share(row)
         attempts = row.attempts_a_request
-        if attempts is not None and attempts >= self.attempts and refused >= self.failing_share:
+        if attempts is not None and attempts >= self.attempts:
             return _Storm(row, attempts, refused, f"{number(attempts)} tries a call", repeated)
-        if repeated and refused >= self.failing_share:
-            kept = max(row.observed - repeated, 1)
-            return _Storm(
-                row, row.observed / kept, refused, f"{number(repeated)} calls asked again what had failed", repeated
-            )
+        factor = row.observed / max(row.observed - repeated, 1)
+        if repeated and factor >= self.attempts:
+            why = f"{counted(Estimate.exact(repeated), 'call')} asked again what had just failed"
+            return _Storm(row, factor, refused, why, repeated)
         declared = traffic.place.patterns.get(row.attribution.pattern or "")
-        rate = requests * (attempts or 1.0) / max(traffic.window.seconds, 1)
+        rate = row.requests.low * (attempts or 1.0) / max(traffic.window.seconds, 1)
         peak = declared.peak_rate if declared is not None else None
-        if peak and rate >= self.peak_factor * peak and row.failed.value >= self.peak_errors * requests:
+        if peak and rate >= self.peak_factor * peak and _failed(row) >= self.peak_errors * row.requests.value:
             return _Storm(row, rate / peak, refused, f"{number(rate / peak)} times its declared peak", repeated)
         return None
 
     def _finding(self, storm: _Storm, traffic: Traffic) -> Finding:
         row = storm.row
-        tries = row.requests.value * (row.attempts_a_request or 1.0)
-        of_all = tries / max(sum(one.requests.value * (one.attempts_a_request or 1.0) for one in traffic.rows), 1.0)
-        is_most = of_all >= self.most_of_traffic and row.failed.value > 0
-        mode = _SDK_ATTEMPTS.get(round(row.attempts_a_request or 0))
+        of_all = _tries(row) / max(sum(_tries(one) for one in traffic.rows if not one.secondary), 1.0)
+        is_most = of_all >= self.most_of_traffic and _failed(row) > 0
+        mode = _SDK_ATTEMPTS.get(round(row.attempts_a_request or 0)) if storm.factor >= self.attempts else None
         return finding(
             self.name,
             traffic,
-            Severity.CRITICAL if is_most else Severity.HIGH if row.failed.value else Severity.MEDIUM,
+            Severity.CRITICAL if is_most else Severity.HIGH if _failed(row) else Severity.MEDIUM,
             f"{who(row.caller)} multiplies {row.shape.operation} on {traffic.target} while it fails: {storm.why},"
             f" {percent(storm.refused_share)} refused",
             confidence=Confidence.LIKELY if traffic.sampled else Confidence.CERTAIN,
-            subject=f"{row.shape.fingerprint}:{row.caller or ''}",
+            subject=row.shape.fingerprint,
             pattern=row.attribution.pattern,
             fingerprint=row.shape.fingerprint,
             caller=row.caller,
@@ -126,9 +114,17 @@ class RetryStorm(Struct, frozen=True):
         )
 
 
-def _is_transient(call: Call) -> bool:
-    """Whether a call failed in a way that another try may mend; a failed condition is an answer."""
-    return call.error is not None and call.error != "ConditionalCheckFailedException" and "Validation" not in call.error
+def _failed(row: PatternTraffic) -> float:
+    """Return the calls that failed; a failed condition is an answer."""
+    return row.failed.value - row.condition_failed.value
+
+
+def _refused_share(row: PatternTraffic) -> float:
+    return max(_failed(row), row.throttled.value) / max(row.requests.value, 1.0)
+
+
+def _tries(row: PatternTraffic) -> float:
+    return row.requests.value * (row.attempts_a_request or 1.0)
 
 
 def _advice(row: PatternTraffic, mode: str | None) -> Iterator[Advice]:

@@ -141,8 +141,8 @@ def _measured(detector: str, direction: Direction, events: float, share: float, 
         detector,
         traffic,
         Severity.MEDIUM,
-        f"{number(events)} {direction} throttle events on {traffic.target} are at most {percent(share)} of its requests:"
-        " an SDK's retries absorb so few, and callers only wait",
+        f"{number(events)} {direction} throttle events on {traffic.target} are at most {percent(share)} of its"
+        " requests: an SDK's retries absorb so few, and callers only wait",
         confidence=Confidence.POSSIBLE,
         because="metrics do not tell whether callers saw errors",
         sources=(SourceName.CLOUDWATCH_METRICS.value,),

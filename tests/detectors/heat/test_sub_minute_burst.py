@@ -1,0 +1,129 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from analyzer.detectors.heat.sub_minute_burst import SubMinuteBurst
+from analyzer.model.finding import Confidence, Direction, Finding, Severity
+from analyzer.model.sight import Skipped, SkipReason
+from analyzer.model.traffic import Capacity, Place
+from analyzer.traffic.metric_throttles import metric_throttles
+from tests.support.calls import book, call
+from tests.support.evidence import WINDOW, limit, row, traffic
+from tests.support.told import series
+
+if TYPE_CHECKING:
+    from analyzer.model.calls import CallBook
+    from analyzer.model.traffic import Traffic
+
+PLACE = Place(capacity=Capacity("PROVISIONED", 200.0, 50.0))
+CONSUMED, REFUSED = "ConsumedReadCapacityUnits", "ReadProvisionedThroughputThrottleEvents"
+
+
+def burst(units: float = 500.0, at: float = 61.0) -> CallBook:
+    """One second of so many units."""
+    return book(*(call(at=at, read_units=units / 10) for _ in range(10)))
+
+
+def bursting(
+    used: tuple[float, ...] = (11_900, 11_900),
+    refused: tuple[float, ...] = (0, 600),
+    calls: CallBook | None = None,
+    place: Place = PLACE,
+    **fields: Any,
+) -> Traffic:
+    metrics = (series(CONSUMED, used), series(REFUSED, refused))
+    fields = {"rows": (row(read_units=20_000),)} | fields
+    told = metric_throttles(metrics, place.capacity, WINDOW)
+    return traffic(metrics=metrics, metric_throttles=told, place=place, calls=calls or burst(), **fields)
+
+
+def only(evidence: Traffic) -> Finding:
+    (one,) = SubMinuteBurst().detect(evidence)
+    assert isinstance(one, Finding)
+    return one
+
+
+def silent(evidence: Traffic) -> bool:
+    return list(SubMinuteBurst().detect(evidence)) == []
+
+
+def test_a_second_over_the_limit_in_a_refused_minute_below_it_is_told() -> None:
+    one = only(bursting())
+    assert (one.severity, one.confidence, one.caller, one.direction) == (
+        Severity.HIGH,
+        Confidence.CERTAIN,
+        "api",
+        Direction.READ,
+    )
+    assert (one.evidence["fullest_second_units"], one.evidence["limit_units_a_second"]) == (500, 200)
+    assert one.evidence["use_of_fullest_minute"] == "99.2%"
+    assert [advice.action for advice in one.advice] == ["smooth-traffic", "switch-to-on-demand"]
+
+
+def test_few_refusals_of_many_requests_are_medium() -> None:
+    assert only(bursting(used=(11_900, 11_900) * 2, refused=(0, 30))).severity is Severity.MEDIUM
+
+
+def test_another_minute_at_its_limit_hides_nothing() -> None:
+    assert only(bursting(used=(13_000, 6_000))).evidence["fullest_minute_units_a_second"] == 100
+
+
+def test_a_second_of_a_minute_that_was_not_refused_convicts_nobody() -> None:
+    assert silent(bursting(refused=(0, 300), calls=book(call(at=1, read_units=500), call(at=61, read_units=9))))
+
+
+def test_the_capacity_of_that_minute_is_the_limit_where_metrics_tell_it() -> None:
+    scaled = (series("ProvisionedReadCapacityUnits", (200, 600), stat="Average"),)
+    one = bursting()
+    assert silent(
+        type(one)(**{f: getattr(one, f) for f in one.__struct_fields__} | {"metrics": (*one.metrics, *scaled)})
+    )
+
+
+def test_refusals_that_the_log_alone_saw_are_of_any_minute() -> None:
+    one = only(bursting(refused=(), throttles=(limit("provisioned"),)))
+    assert one.evidence["refused"] == 100
+
+
+def test_a_book_that_is_a_part_makes_it_likely_and_a_sampled_log_possible() -> None:
+    part = book(*(call(at=61, read_units=50) for _ in range(10)), share=0.5)
+    assert only(bursting(calls=part)).confidence is Confidence.LIKELY
+    assert only(bursting(calls=part, sampled=True)).confidence is Confidence.POSSIBLE
+    assert only(bursting(calls=part)).because is not None
+
+
+def test_without_a_call_of_those_seconds_it_is_skipped() -> None:
+    (one,) = SubMinuteBurst().detect(bursting(calls=book(call())))
+    assert isinstance(one, Skipped)
+    assert one.reason is SkipReason.TOO_LITTLE
+
+
+@pytest.mark.parametrize(
+    "evidence",
+    [
+        bursting(calls=burst(200)),
+        bursting(refused=(0, 9)),
+        bursting(refused=(0, 0)),
+        bursting(used=(12_000, 12_000)),
+        bursting(used=()),
+        bursting(place=Place()),
+        bursting(place=Place(capacity=Capacity("PAY_PER_REQUEST"))),
+        bursting(throttles=(limit("key-range"),), refused=()),
+        traffic(),
+    ],
+    ids=[
+        "at the limit",
+        "few",
+        "no refusal",
+        "full minutes",
+        "use unknown",
+        "limit unknown",
+        "on demand",
+        "hot",
+        "none",
+    ],
+)
+def test_just_below_and_empty_it_is_silent(evidence: Traffic) -> None:
+    assert silent(evidence)
