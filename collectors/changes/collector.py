@@ -57,10 +57,10 @@ class Changes:
         for attribute, value in _LOOKUPS:
             found = await self._look_up(attribute, value, window)
             self._events |= {event.id: event for event in found.events}
-            if found.is_read:
-                self._read_to[value] = window.end
-            if found.gap is not None:
-                gaps.append(found.gap)
+            gaps += [] if found.gap is None else [found.gap]
+            if not found.is_read:
+                break  # the others would fail alike, one time-out after the other; the next poll asks for them again
+            self._read_to[value] = window.end
         since = window.start - self._config.lookback_ms
         self._events = newest_first(self._events, _MOST_EVENTS, since)
         events = reversed(self._events.values())

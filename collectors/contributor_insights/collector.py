@@ -183,11 +183,11 @@ class ContributorInsights:
             return target, MalformedError(f"{operation}: the answer is not as AWS documents it", hint=hint)
 
     def _settled(self, window: Window) -> Window | None:
-        """Return the stretch to ask for, in whole periods; None where nothing of it has settled."""
+        """Return the stretch to ask for, its overlap included, in whole periods; None where nothing has settled."""
         period = self._config.period_seconds * 1000
         end = min(window.end, (self._clock() - self._config.delay_ms) // period * period)
         start = (window.start - self._config.overlap_ms) // period * period
-        return Window(start, -(-end // period) * period) if window.start < end else None
+        return Window(start, -(-end // period) * period) if start < end else None
 
     async def _ask(self, question: _Question, stretch: Window) -> _Answer:
         """Ask a rule, and make series of what it told."""

@@ -78,6 +78,8 @@ class TableCatalog:
         self._bounds: dict[tuple[Target, Direction], ScalingLimits] | None = None
         self._tags: dict[str, _Tags] = {}
         self._changes: tuple[Change, ...] = ()
+        self._known_quotas: dict[str, float] = {}
+        self._quotas_at: Instant | None = None
 
     async def collect(self, window: Window) -> Batch:
         """Describe every table that is meant, as it stands at the window's end; each failure is a gap of its table."""
@@ -106,6 +108,8 @@ class TableCatalog:
             covers=tuple(Covers(SourceName.TABLE_CATALOG, window, one.target.table) for one in tables),
             tables=tables,
             gaps=(*gaps, *(gap for one in seen for gap in one.gaps)),
+            account=self._account,
+            region=self._spot.region,
         )
 
     async def check(self) -> tuple[Check, ...]:
@@ -217,11 +221,17 @@ class TableCatalog:
         return tuple(_since(one, since) for one in limits), gaps
 
     async def _quotas(self, window: Window) -> tuple[dict[str, float], list[Gap]]:
+        """Return the account's quotas, once an hour anew."""
+        at, quotas = self._quotas_at, self._known_quotas
+        if at is not None and window.end - at < self._config.quotas_every_ms:
+            return quotas, []
         try:
             answer = await self._ask("DescribeLimits")
         except CollectError as error:
             return {}, [self._gap(error, window)]
-        return {name: float(units) for name, units in answer.items() if isinstance(units, int | float)}, []
+        self._known_quotas = {name: float(units) for name, units in answer.items() if isinstance(units, int | float)}
+        self._quotas_at = window.end
+        return self._known_quotas, []
 
     def _compare(
         self, tables: tuple[TableSnapshot, ...], scaling: tuple[ScalingLimits, ...] | None, window: Window

@@ -15,6 +15,8 @@ from analyzer.cli.main import execute
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from tests.support.emulator import LocalAws
+
 ROOT = Path(__file__).parents[2]
 GOOD = (
     "tables:\n  - name: cases\n    partition_key: PK\n    sort_key: SK\n    owner: team\n    patterns:\n"
@@ -274,3 +276,19 @@ def test_in_a_folder_it_is_passed_over(tmp_path: Path, capsys: pytest.CaptureFix
 def test_a_contract_with_a_key_of_a_configuration_is_still_one(contract: Path) -> None:
     contract.write_text(f"{GOOD}window: 5m\n")
     assert check(contract) == 1
+
+
+def test_tables_are_compared_with_those_that_aws_has(
+    contract: Path, emulator: LocalAws, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name, value in emulator.environment.items():
+        monkeypatch.setenv(name, value)
+    contract.write_text(GOOD)
+    assert check(contract, "--tables", "live") == 0
+    assert "warn differs-from-table: cases: there is no such table" in capsys.readouterr().out
+    emulator.create_table("cases")
+    assert check(contract, "--tables", "live", "--region", "us-east-1") == 1
+    assert "it is declared with key PK, SK, and has PK" in capsys.readouterr().out
+    emulator.fault("denied", service="dynamodb", operation="DescribeTable")
+    assert check(contract, "--tables", "live") == 3
+    assert "grant dynamodb:DescribeTable" in capsys.readouterr().err

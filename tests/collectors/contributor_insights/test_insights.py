@@ -142,7 +142,12 @@ async def test_what_has_not_settled_is_left_for_the_next_poll() -> None:
     await collect(aws, now=WINDOW.end)
     assert aws.asked("GetInsightRuleReport")[0]["EndTime"] == WINDOW.end / 1000 - 120
     aws = healthy()
-    batch = await collect(aws, now=START + 2 * MINUTE)
+    batch = await collect(aws, now=START + 90_000)
+    settled = START - MINUTE
+    assert aws.asked("GetInsightRuleReport")[0]["EndTime"] == settled / 1000
+    assert batch.covers[0].window == Window(START - 10 * MINUTE, settled)
+    aws = healthy()
+    batch = await collect(aws, now=START - 9 * MINUTE)
     assert "GetInsightRuleReport" not in aws.operations()
     assert [(gap.reason, gap.start) for gap in batch.gaps] == [(GapReason.LATE, START)]
 
@@ -339,3 +344,24 @@ async def test_doctor_says_what_fails_and_what_is_half_there() -> None:
     assert [(check.state, check.hint) for check in await insights(denied).check()] == [("error", "grant it")]
     checks = await insights(healthy(DescribeContributorInsights=description("ENABLING", codes=()))).check()
     assert [check.state for check in checks] == ["ok", "warning"]
+
+
+# many tables
+
+
+async def test_of_five_hundred_tables_only_the_enabled_are_described() -> None:
+    places = [
+        summary(f"t{number}", index, "ENABLED" if number < 5 and index is None else "DISABLED")
+        for number in range(500)
+        for index in (None, "a", "b", "c")
+    ]
+    pages: list[dict[str, Any]] = [
+        {"ContributorInsightsSummaries": places[start : start + 100], "NextToken": str(start)}
+        for start in range(0, 2000, 100)
+    ]
+    del pages[-1]["NextToken"]
+    aws = healthy(ListContributorInsights=pages)
+    await collect(aws)
+    asked = [aws.operations().count(name) for name in ("ListContributorInsights", "DescribeContributorInsights")]
+    assert asked == [20, 5]
+    assert len(aws.asked("GetInsightRuleReport")) == 10

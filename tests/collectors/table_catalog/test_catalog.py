@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import asyncio
+from collections import Counter
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -240,9 +242,18 @@ async def test_a_failure_is_a_gap_and_the_next_poll_recovers(operation: str, fau
     assert batch.changes == ()
 
 
-async def test_limits_that_cannot_be_read_are_a_gap() -> None:
+async def test_quotas_that_cannot_be_read_are_a_gap() -> None:
     (gap,) = (await collect(healthy(DescribeLimits=DeniedError("denied", hint="grant it")))).gaps
     assert (gap.reason, gap.table) == (GapReason.DENIED, None)
+
+
+async def test_quotas_are_asked_for_once_an_hour() -> None:
+    aws = healthy()
+    catalog = TableCatalog(aws, TableCatalogConfig(), SPOT)
+    quotas = [(await catalog.collect(window)).quotas for window in (WINDOW, LATER)]
+    assert quotas[0] == quotas[1] != {}
+    await catalog.collect(Window(LATER.end, WINDOW.end + 3_600_000))
+    assert aws.operations().count("DescribeLimits") == 2
 
 
 async def test_an_answer_that_is_not_as_documented_is_malformed() -> None:
@@ -303,3 +314,30 @@ async def test_doctor_says_what_is_missing_and_what_could_not_be_tried() -> None
         "grant dynamodb:ListTables",
         "table-catalog: DescribeScalableTargets",
     )
+
+
+# many tables
+
+
+async def test_five_hundred_tables_take_two_calls_each_a_few_at_once() -> None:
+    pages = [
+        {"TableNames": [f"t{page}-{number}" for number in range(100)], "LastEvaluatedTableName": f"t{page}"}
+        for page in range(5)
+    ]
+    del pages[-1]["LastEvaluatedTableName"]
+    now, most = 0, 0
+
+    async def slow(asked: dict[str, Any]) -> dict[str, Any]:
+        nonlocal now, most
+        now += 1
+        most = max(most, now)
+        await asyncio.sleep(0)
+        now -= 1
+        return described(asked)
+
+    aws = healthy(ListTables=pages, DescribeTable=slow)
+    batch = await collect(aws)
+    assert (len(batch.tables), batch.gaps, most) == (500, (), 4)
+    counted = Counter(aws.operations())
+    assert (counted["ListTables"], counted["DescribeTable"], counted["DescribeTimeToLive"]) == (5, 500, 500)
+    assert sum(counted.values()) == 1005 + len(SCALING_CALLS) + 1
