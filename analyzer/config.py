@@ -19,6 +19,15 @@ from pydantic import (
     field_validator,
 )
 
+from analyzer.config_aws import (
+    AwsAccountSettings,
+    AwsSettings,
+    ChangesSettings,
+    CloudwatchMetricsSettings,
+    ContributorInsightsSettings,
+    TableCatalogSettings,
+    TablesSettings,
+)
 from analyzer.config_faults import did_you_mean, faults_of, line_of, without
 from analyzer.config_file import Lines, read_yaml
 from analyzer.config_kinds import (
@@ -83,6 +92,11 @@ class Settings(Section):
     version: Literal[1] = Field(1, description="version of this format")
     contract: Texts = Field((), description="files of declared access patterns")
     request_log: RequestLogSettings = RequestLogSettings.model_validate({})
+    aws: AwsSettings | None = Field(None, description="what is read from AWS; nothing is without this section")
+    table_catalog: TableCatalogSettings = TableCatalogSettings.model_validate({})
+    cloudwatch_metrics: CloudwatchMetricsSettings = CloudwatchMetricsSettings.model_validate({})
+    contributor_insights: ContributorInsightsSettings = ContributorInsightsSettings.model_validate({})
+    changes: ChangesSettings = ChangesSettings.model_validate({})
     window_ms: Duration = Field(300_000, alias="window", description="the stretch that is judged, in whole slices")
     close_after_ms: Duration = Field(30_000, alias="close_after", description="a finding closes when it failed so long")
     settle_ms: Duration = Field(5000, alias="settle", description="how long to wait for records that are on their way")
@@ -254,6 +268,13 @@ _SECTIONS: dict[str, type[Section]] = {
     "request_log.cloudwatch_logs": CloudwatchLogsSettings,
     "request_log.otlp": OtlpSettings,
     "request_log.xray": XraySettings,
+    "aws": AwsSettings,
+    "aws.accounts": AwsAccountSettings,
+    "aws.tables": TablesSettings,
+    "table_catalog": TableCatalogSettings,
+    "cloudwatch_metrics": CloudwatchMetricsSettings,
+    "contributor_insights": ContributorInsightsSettings,
+    "changes": ChangesSettings,
     "log": LogSettings,
 }
 

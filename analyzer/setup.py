@@ -22,6 +22,7 @@ from analyzer.requests.digest_limits import DigestLimits
 from analyzer.requests.lexicon import Lexicon
 from analyzer.requests.templates import Template
 from analyzer.requests.tokens import Salt
+from analyzer.sources import SourcesConfig, sources_config
 from collectors.request_log.config import RequestLogConfig
 from collectors.request_log.decoders.schema import DeclaredKeys
 
@@ -60,6 +61,7 @@ class Setup(Struct, frozen=True, kw_only=True):
     secret: bytes
     policy: Policy
     request_log: RequestLogConfig
+    collected: SourcesConfig | None
     window_ms: int
     close_after_ms: int
     settle_ms: int
@@ -123,11 +125,16 @@ def build_setup(settings: Settings, faults: Sequence[Fault] = (), fallback: Salt
     """Make what the daemon needs; raises ConfigError or ContractError with `faults` and every other one."""
     found = list(faults)
     parts = _build(settings, found)
-    if settings.request_log.config().is_empty and not any(fault.field.startswith("request_log") for fault in found):
-        mend = "name the files that the application writes, such as files: [/var/log/app/dynamodb.jsonl]"
+    is_told = any(fault.field.startswith(("request_log", "aws")) for fault in found)
+    if settings.request_log.config().is_empty and settings.aws is None and not is_told:
+        mend = (
+            "name the files that the application writes, such as files: [/var/log/app/dynamodb.jsonl]; "
+            "or add `aws: {}` to read CloudWatch"
+        )
         found.append(settings.fault(("request_log", "files"), "nothing to read", mend))
     _refuse(found, settings)
     contract = cast("Contract", parts.contract)
+    collected = sources_config(settings, contract)
     request_log = msgspec.structs.replace(settings.request_log.config(), declared=declared_keys(contract))
     salt = None if parts.secret is None else Salt(parts.secret)
     return Setup(
@@ -141,6 +148,7 @@ def build_setup(settings: Settings, faults: Sequence[Fault] = (), fallback: Salt
         secret=parts.secret or b"",
         policy=settings.keys,
         request_log=request_log,
+        collected=collected,
         window_ms=settings.window_ms,
         close_after_ms=settings.close_after_ms,
         settle_ms=settings.settle_ms + request_log.delay_ms,
@@ -153,6 +161,7 @@ def build_setup(settings: Settings, faults: Sequence[Fault] = (), fallback: Salt
         fixed={
             "listen": settings.listen,
             "state": settings.state,
+            "aws and its collectors": repr(collected),
             "log.level": settings.log.level,
             "log.format": settings.log.format,
         },

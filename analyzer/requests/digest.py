@@ -15,6 +15,7 @@ import numpy as np
 from analyzer.model.counts import N_COUNTS, Count, Counts
 from analyzer.model.instant import SLICE_MS
 from analyzer.model.window import Window
+from analyzer.requests.concealing import conceal
 from analyzer.requests.digest_block import Line, ReadCounters, read_lines
 from analyzer.requests.digest_call_finder import CallFinder
 from analyzer.requests.digest_call_reader import CallReader
@@ -32,7 +33,6 @@ from analyzer.requests.digest_routes import COUNTER
 from analyzer.requests.digest_slices import WIDTH, SliceCounts
 from analyzer.requests.digest_snapshot import Snapshot, read_snapshot, write_snapshot
 from analyzer.requests.digest_told import told_by
-from analyzer.requests.tokens import is_placeholder, is_token, rewrite
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -65,17 +65,6 @@ def _shape_of(lexicon: Lexicon, table: str, value: str) -> str:
     return lexicon.template(table, value, clear="~" not in value)
 
 
-def _collected(lexicon: Lexicon, salt: Salt, table: str, text: str) -> str:
-    """Write a key value as it may be kept: tokens for all segments that are not declared literals."""
-    literals = lexicon.literals(table)
-
-    def kept(segment: str) -> str:
-        is_free = segment in literals or is_token(segment) or is_placeholder(segment)
-        return segment if is_free else salt.token(segment)
-
-    return rewrite(text, kept)
-
-
 class Digest:
     """One part of a request log, or all of it.
 
@@ -103,7 +92,7 @@ class Digest:
         self._columns = Columns(lexicon, self._forms, self._cells, routes=limits.routes, grammar=limits.grammar)
         self._slices = SliceCounts()
         self._rare = RareCounts()
-        write = None if collect is None else partial(_collected, lexicon, collect)
+        write = None if collect is None else partial(conceal, lexicon, collect)
         self._heavy = HeavySlices(limits.heavy, limits.past, write)
         self._calls = CallTable(limits.calls)
         self._calls_horizon_ms = calls_horizon_ms

@@ -1,0 +1,135 @@
+"""Sources that are polled: each on its own clock, so that one which fails or hangs delays no other.
+
+What a poll brought stays until the next one, with the stretch that it covers; what has not been brought anew for three
+polls is a gap, so that old values are never taken for new.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+import msgspec
+from msgspec import Struct
+
+from analyzer.interfaces import Source
+from analyzer.model.batch import Batch
+from analyzer.model.instant import Instant
+from analyzer.model.sight import Gap, GapReason, SourceName
+from analyzer.model.window import Window
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+
+__all__ = ["Poll", "Polls", "SourceHealth"]
+
+_MISSED = 3
+"""So many polls may fail to come before what they brought is no longer told."""
+_FIRST_LOOK_MS = 900_000
+"""How far back the first poll looks: a quarter of an hour is what CloudWatch may still change."""
+
+
+class Poll(Struct, frozen=True):
+    """A source of one account and region, and how often it is asked."""
+
+    source: Source
+    every_ms: int
+    region: str | None = None
+    account: str | None = None
+
+    @property
+    def place(self) -> str:
+        """Where it looks, in words."""
+        return " of ".join(filter(None, (self.region, self.account)))
+
+
+class SourceHealth(Struct, frozen=True):
+    """How the polls of one source stand, over all places; the last success is in seconds since the epoch."""
+
+    source: str
+    is_up: bool
+    last_success_seconds: float | None
+    delay_seconds: float | None
+
+
+class _Known(Struct):
+    """What one poll brought last, and when."""
+
+    batch: Batch | None = None
+    at: Instant | None = None
+    succeeded: Instant | None = None
+
+
+class Polls:
+    """Asks its sources for ever; `run` ends when it is cancelled."""
+
+    def __init__(self, polls: Iterable[Poll], clock: Callable[[], Instant]) -> None:
+        self._polls = tuple(polls)
+        self._clock = clock
+        self._known = [_Known() for _ in self._polls]
+        self._began = clock()
+        self.generation = 0
+
+    @property
+    def sources(self) -> frozenset[SourceName]:
+        """The sources that are asked."""
+        return frozenset(SourceName(poll.source.name) for poll in self._polls)
+
+    async def run(self) -> None:
+        """Ask every source on its own clock."""
+        async with asyncio.TaskGroup() as group:
+            for number, poll in enumerate(self._polls):
+                group.create_task(self._ask_for_ever(number, poll))
+
+    async def _ask_for_ever(self, number: int, poll: Poll) -> None:
+        known = self._known[number]
+        while True:
+            began = self._clock()
+            start = began - max(_FIRST_LOOK_MS, poll.every_ms) if known.at is None else min(known.at, began)
+            batch = await poll.source.collect(Window(start, began))
+            known.batch, known.at = _placed(batch, poll), began
+            if batch.covers:
+                known.succeeded = began
+            self.generation += 1
+            took_ms = self._clock() - began
+            await asyncio.sleep(max(poll.every_ms - max(took_ms, 0), 1000) / 1000)
+
+    def batches(self, now: Instant) -> tuple[Batch, ...]:
+        """Return what was brought last; of a source that no longer comes, that it does not."""
+        return tuple(filter(None, (self._brought(number, poll, now) for number, poll in enumerate(self._polls))))
+
+    def _brought(self, number: int, poll: Poll, now: Instant) -> Batch | None:
+        known = self._known[number]
+        since = known.at if known.at is not None else self._began
+        if now - since <= _MISSED * poll.every_ms:
+            return known.batch
+        where = f" in {poll.place}" if poll.place else ""
+        detail = f"{poll.source.name}{where}: no answer for {(now - since) // 1000} s"
+        gap = Gap(SourceName(poll.source.name), GapReason.TIMEOUT, detail, "look at the network, or restart the daemon")
+        return Batch(window=Window(since, max(since, now)), gaps=(gap,))
+
+    def health(self, now: Instant) -> tuple[SourceHealth, ...]:
+        """Say of each source how its worst place stands."""
+        by_source: dict[str, list[_Known]] = {}
+        for poll, known in zip(self._polls, self._known, strict=True):
+            by_source.setdefault(poll.source.name, []).append(known)
+        return tuple(_health(name, places, now) for name, places in by_source.items())
+
+
+def _placed(batch: Batch, poll: Poll) -> Batch:
+    return msgspec.structs.replace(batch, account=batch.account or poll.account, region=batch.region or poll.region)
+
+
+def _health(source: str, places: list[_Known], now: Instant) -> SourceHealth:
+    succeeded = [known.succeeded for known in places]
+    is_up = all(known.succeeded is not None and known.succeeded == known.at for known in places)
+    ends = [max((cover.window.end for cover in known.batch.covers), default=None) for known in places if known.batch]
+    known_ends = [end for end in ends if end is not None]
+    oldest = min((at for at in succeeded if at is not None), default=None)
+    return SourceHealth(
+        source=source,
+        is_up=is_up,
+        last_success_seconds=None if oldest is None or None in succeeded else oldest / 1000,
+        delay_seconds=max(0, now - min(known_ends)) / 1000 if known_ends else None,
+    )

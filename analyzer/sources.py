@@ -1,0 +1,160 @@
+"""What is read from AWS, made of the configuration: one source of each kind for every account and region."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from msgspec import Struct
+
+from analyzer.model.sight import SourceName
+from analyzer.polling import Poll
+from collectors.asking import Spot
+from collectors.aws.config import AwsConfig
+from collectors.changes.collector import Changes
+from collectors.changes.config import ChangesConfig
+from collectors.cloudwatch_metrics.collector import CloudWatchMetrics
+from collectors.cloudwatch_metrics.config import CloudWatchMetricsConfig, MetricTarget
+from collectors.contributor_insights.collector import ContributorInsights
+from collectors.contributor_insights.config import ContributorInsightsConfig
+from collectors.table_catalog.collector import TableCatalog
+from collectors.table_catalog.config import TableCatalogConfig
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from analyzer.config import Settings
+    from analyzer.contract.model import Contract
+    from analyzer.interfaces import AwsCaller, Source
+    from analyzer.model.batch import Batch, Check
+    from analyzer.model.instant import Instant
+    from analyzer.model.table import TableSnapshot
+    from analyzer.model.target import Target
+    from analyzer.model.window import Window
+    from collectors.aws.session import Aws
+
+__all__ = ["SourcesConfig", "open_sources", "sources_config"]
+
+_BUILDING = "CREATING"
+
+
+class SourcesConfig(Struct, frozen=True, kw_only=True):
+    """What the collectors need; None stands for one that nobody asked for."""
+
+    aws: AwsConfig
+    catalog: TableCatalogConfig | None
+    metrics: CloudWatchMetricsConfig | None
+    insights: ContributorInsightsConfig | None
+    changes: ChangesConfig | None
+
+
+def sources_config(settings: Settings, contract: Contract) -> SourcesConfig | None:
+    """Return what is to be read from AWS; None where nobody asked for anything."""
+    aws = settings.aws
+    if aws is None:
+        return None
+    tables = aws.tables
+    with_tags = any(table.where.tags for table in contract.tables)
+    catalog = settings.table_catalog.config(tables, with_tags=with_tags)
+    return SourcesConfig(
+        aws=aws.config(),
+        catalog=catalog if aws.collects(SourceName.TABLE_CATALOG) else None,
+        metrics=settings.cloudwatch_metrics.config(tables) if aws.collects(SourceName.CLOUDWATCH_METRICS) else None,
+        insights=settings.contributor_insights.config(tables)
+        if aws.collects(SourceName.CONTRIBUTOR_INSIGHTS)
+        else None,
+        changes=settings.changes.config(tables) if aws.collects(SourceName.CHANGES) else None,
+    )
+
+
+class _Described:
+    """A table catalog that remembers what it saw last, for the collectors that need to know which tables there are."""
+
+    name: ClassVar[str] = SourceName.TABLE_CATALOG
+
+    def __init__(self, catalog: TableCatalog) -> None:
+        self._catalog = catalog
+        self.tables: tuple[TableSnapshot, ...] | None = None
+
+    async def collect(self, window: Window) -> Batch:
+        """Collect, and remember."""
+        batch = await self._catalog.collect(window)
+        if batch.tables:
+            self.tables = batch.tables
+        return batch
+
+    async def check(self) -> tuple[Check, ...]:
+        """Check the catalog itself."""
+        return await self._catalog.check()
+
+    def metric_targets(self) -> tuple[MetricTarget, ...] | None:
+        """Return which series each table can have; None before the first description."""
+        return None if self.tables is None else tuple(map(_metric_target, self.tables))
+
+    def targets(self) -> tuple[Target, ...]:
+        """Return every table and GSI that is known to be there."""
+        return tuple(
+            snapshot.target.at(index)
+            for snapshot in self.tables or ()
+            for index in (None, *(one.name for one in snapshot.table.indexes if one.kind == "gsi"))
+        )
+
+
+def _metric_target(snapshot: TableSnapshot) -> MetricTarget:
+    table = snapshot.table
+    gsis = [index for index in table.indexes if index.kind == "gsi"]
+    return MetricTarget(
+        table=table.name,
+        indexes=tuple(index.name for index in gsis),
+        building=frozenset(index.name for index in gsis if index.status == _BUILDING),
+        is_provisioned=None if table.billing_mode is None else table.billing_mode == "PROVISIONED",
+        replicas=tuple(replica.region for replica in table.replicas),
+    )
+
+
+def open_sources(
+    config: SourcesConfig,
+    aws: Aws,
+    conceal: Callable[[str, str, str], str],
+    clock: Callable[[], Instant],
+    own_account: str | None = None,
+) -> tuple[Poll, ...]:
+    """Return a poll of every source in every place; `own_account` names that of the daemon's own credentials."""
+    return tuple(
+        Poll(source, every_ms, spot.region, spot.account or own_account)
+        for place in aws.places()
+        for spot in (Spot(place.region, place.account),)
+        for source, every_ms in _at_place(config, aws, spot, conceal, clock, own_account)
+    )
+
+
+def _at_place(
+    config: SourcesConfig,
+    aws: AwsCaller,
+    spot: Spot,
+    conceal: Callable[[str, str, str], str],
+    clock: Callable[[], Instant],
+    own_account: str | None,
+) -> Iterator[tuple[Source, int]]:
+    catalog = None if config.catalog is None else _Described(TableCatalog(aws, config.catalog, spot, own_account))
+    if catalog is not None and config.catalog is not None:
+        yield catalog, config.catalog.every_ms
+    if config.metrics is not None:
+        targets = _nothing_known if catalog is None else catalog.metric_targets
+        metrics = CloudWatchMetrics(
+            config.metrics, aws, region=spot.region, account=spot.account, targets=targets, clock=clock
+        )
+        yield metrics, config.metrics.every_ms
+    if config.insights is not None:
+        expected = _none_expected if catalog is None else catalog.targets
+        insights = ContributorInsights(aws, config.insights, conceal, spot, own_account, expected, clock)
+        yield insights, config.insights.every_ms
+    if config.changes is not None:
+        yield Changes(aws, config.changes, spot, own_account), config.changes.every_ms
+
+
+def _nothing_known() -> None:
+    return None
+
+
+def _none_expected() -> tuple[Target, ...]:
+    return ()
