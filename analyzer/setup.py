@@ -29,6 +29,8 @@ from collectors.request_log.decoders.schema import DeclaredKeys
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from analyzer.model.sight import SourceName
+
 __all__ = [
     "Setup",
     "build_setup",
@@ -72,6 +74,11 @@ class Setup(Struct, frozen=True, kw_only=True):
     listen_port: int
     state: Path
     fixed: dict[str, str]
+
+    @property
+    def sources(self) -> frozenset[SourceName]:
+        """The sources of AWS that are read."""
+        return frozenset() if self.collected is None else self.collected.names()
 
 
 class _Parts(Struct, frozen=True):

@@ -46,6 +46,16 @@ class SourcesConfig(Struct, frozen=True, kw_only=True):
     insights: ContributorInsightsConfig | None
     changes: ChangesConfig | None
 
+    def names(self) -> frozenset[SourceName]:
+        """Return the sources that are asked for."""
+        asked = {
+            SourceName.TABLE_CATALOG: self.catalog,
+            SourceName.CLOUDWATCH_METRICS: self.metrics,
+            SourceName.CONTRIBUTOR_INSIGHTS: self.insights,
+            SourceName.CHANGES: self.changes,
+        }
+        return frozenset(name for name, config in asked.items() if config is not None)
+
 
 def sources_config(settings: Settings, contract: Contract) -> SourcesConfig | None:
     """Return what is to be read from AWS; None where nobody asked for anything."""

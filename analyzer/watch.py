@@ -13,6 +13,8 @@ import msgspec
 from msgspec import Struct
 
 from analyzer.checkpoint import Checkpoint
+from analyzer.collected import NOTHING, Collected
+from analyzer.combine import Judgement, combine
 from analyzer.correlator.attributor import Attributor
 from analyzer.exporters.assemble import RECORD_COUNTERS, Health, Kept, Ledger, add_to, assemble, count_dropped
 from analyzer.exporters.exemplars import Exemplars
@@ -21,11 +23,12 @@ from analyzer.exporters.prometheus import Exposition, render
 from analyzer.exporters.series import SeriesTable
 from analyzer.lifecycle.advance import State, advance
 from analyzer.model.counts import Cell, Counts
-from analyzer.model.instant import slice_of
+from analyzer.model.instant import MINUTE_MS, slice_of
 from analyzer.model.observations import Observations
 from analyzer.model.report import Report
-from analyzer.model.sight import SourceName
-from analyzer.pipeline import analyze, live_window
+from analyzer.model.sight import Horizon, SourceName
+from analyzer.model.window import Window
+from analyzer.pipeline import analyze, live_window, of_horizon
 from analyzer.requests.digest import Digest
 from analyzer.restate import Namer, restated_cells
 from analyzer.salts import Salts
@@ -35,21 +38,44 @@ from analyzer.shortfalls import Shortfalls
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from analyzer.model.batch import Block, Position, StreamStatus
+    from analyzer.model.batch import Batch, Block, Position, StreamStatus
     from analyzer.model.instant import Instant
-    from analyzer.model.window import Window
+    from analyzer.model.sight import Gap
 
-__all__ = ["Evidence", "Judged", "Rendering", "View", "Watch", "conclude", "expose"]
+__all__ = ["Aside", "Evidence", "Judged", "Rendering", "View", "Watch", "conclude", "expose"]
 
 _HOUR_MS = 3_600_000
+_SETTLED_MS = 300_000
+"""The least that is judged of CloudWatch: five of its minutes."""
+_STALE_MS = 1_800_000
+"""What CloudWatch covered so long ago says nothing of now."""
 _CALLS_MS = 1_800_000
 """How long calls are kept: locks are told as stuck after 15 minutes."""
 
 
+class Aside(Struct, frozen=True):
+    """What was judged of other stretches than now, and stands until it is judged anew.
+
+    `settled` is the newest window that CloudWatch covers, `span` the last hour. `generation` and `minute` say of which
+    polls and of which minute they are.
+    """
+
+    settled: Judgement | None = None
+    span: Judgement | None = None
+    generation: int = -1
+    minute: int = -1
+
+
 class Evidence(Struct, frozen=True):
-    """What one judgement rests on; `attribute` remembers, and is lent to one judgement at a time."""
+    """What one judgement rests on; `attribute` remembers, and is lent to one judgement at a time.
+
+    `settled` and `span` are there when those stretches are to be judged anew.
+    """
 
     observations: Observations
+    settled: Observations | None
+    span: Observations | None
+    aside: Aside
     totals: Counts
     findings: State
     setup: Setup
@@ -63,6 +89,7 @@ class Judged(Struct, frozen=True):
     events: Report
     totals: Counts
     findings: State
+    aside: Aside
 
 
 class View(Struct, frozen=True):
@@ -87,12 +114,26 @@ class Rendering(Struct, frozen=True):
 
 
 def conclude(evidence: Evidence) -> Judged:
-    """Judge, and carry the findings on."""
+    """Judge each stretch that is to be judged, tell them together, and carry the findings on."""
     setup = evidence.setup
-    report = analyze(evidence.observations, evidence.attribute, setup.detectors, secret=setup.secret)
+    aside = evidence.aside
+    if evidence.settled is not None:
+        aside = msgspec.structs.replace(aside, settled=_judge(evidence, evidence.settled, Horizon.WINDOW))
+    if evidence.span is not None:
+        aside = msgspec.structs.replace(aside, span=_judge(evidence, evidence.span, Horizon.SPAN))
+    judgements = [one for one in (aside.settled, aside.span) if one is not None]
+    if SourceName.REQUEST_LOG in evidence.observations.sources or not judgements:
+        judgements.insert(0, _judge(evidence, evidence.observations, Horizon.WINDOW))
+    report = msgspec.structs.replace(combine(judgements), as_of=evidence.observations.window.end)
     findings, report, events = advance(evidence.findings, report, report.as_of, setup.close_after_ms)
     told = msgspec.structs.replace(report, findings=tuple(event.finding for event in events))
-    return Judged(report, told, evidence.totals, findings)
+    return Judged(report, told, evidence.totals, findings, aside)
+
+
+def _judge(evidence: Evidence, observations: Observations, horizon: Horizon) -> Judgement:
+    detectors = of_horizon(evidence.setup.detectors, horizon)
+    report = analyze(observations, evidence.attribute, detectors, secret=evidence.setup.secret)
+    return Judgement(report, frozenset(detector.name for detector in detectors))
 
 
 def expose(view: View) -> Rendering:
@@ -113,6 +154,7 @@ class Watch:
         self._digest = Digest(setup.lexicon, setup.limits, collect=setup.collect, calls_horizon_ms=_CALLS_MS)
         self._attribute = Attributor(setup.contract)
         self._findings = State()
+        self._aside = Aside()
         self._ledger = Ledger()
         self._exemplars = Exemplars()
         self._salts = Salts()
@@ -162,12 +204,13 @@ class Watch:
         """Return why lines were bad, without anything that they held."""
         return tuple(self._digest.read.samples)
 
-    def gather(self, end: Instant, status: StreamStatus) -> Evidence:
+    def gather(self, end: Instant, status: StreamStatus, collected: Collected = NOTHING) -> Evidence:
         """Collect what the window that ends here holds, and what it lacks; slices over an hour old are folded away."""
         setup = self.setup
         span = self._digest.span()
         is_young = span is not None and span.start < end
-        window = live_window(span.start if span is not None and is_young else 0, end, setup.window_ms)
+        first = span.start if span is not None and is_young else 0
+        window = live_window(first, end, setup.window_ms)
         self._forget_restated(window)
         self._shortfalls.note(end, {**self.records(), "lost": status.lost, "damaged": status.damaged})
         is_behind = status.pending_bytes > 0 and span is not None and span.end < end
@@ -175,21 +218,54 @@ class Watch:
         gaps += self._salts.gaps(window, None if setup.salt is None else setup.salt.id)
         self._findings = _none_later_than(end, self._findings)
         self.forget(end)
-        observations = Observations(
+        settled, whole = self._asides(first, end, collected)
+        return Evidence(
+            observations=self._observe(window, collected.timeless(), gaps),
+            settled=settled,
+            span=whole,
+            aside=self._aside,
+            totals=self._digest.totals(),
+            findings=self._findings,
+            setup=setup,
+            attribute=self._attribute,
+        )
+
+    def _asides(
+        self, first: Instant, end: Instant, collected: Collected
+    ) -> tuple[Observations | None, Observations | None]:
+        """Return the stretches beside now that are to be judged anew: what CloudWatch covers, and the last hour."""
+        settled = whole = None
+        stretch = collected.settled(max(self.setup.window_ms, _SETTLED_MS))
+        if collected.generation != self._aside.generation:
+            is_old = stretch is not None and end - stretch.end > _STALE_MS
+            settled = None if stretch is None or is_old else self._observe(stretch, collected.batches)
+            kept = None if is_old else self._aside.settled
+            self._aside = msgspec.structs.replace(self._aside, settled=kept, generation=collected.generation)
+        if end // MINUTE_MS != self._aside.minute:
+            begin = max(first, end - _HOUR_MS) if first else end - _HOUR_MS
+            whole = self._observe(Window(begin, end), collected.batches)
+            self._aside = msgspec.structs.replace(self._aside, minute=end // MINUTE_MS)
+        return settled, whole
+
+    def _observe(self, window: Window, batches: tuple[Batch, ...], gaps: tuple[Gap, ...] = ()) -> Observations:
+        setup = self.setup
+        log = frozenset() if setup.request_log.is_empty else frozenset({SourceName.REQUEST_LOG})
+        return Observations(
             window=window,
             counts=self._restate(self._digest.result(window)),
+            batches=batches,
             gaps=gaps,
-            sources=frozenset({SourceName.REQUEST_LOG}),
+            sources=log | setup.sources,
             account=setup.account,
             region=setup.region,
             hours=self._digest.hours(),
             calls=self._digest.calls(),
         )
-        return Evidence(observations, self._digest.totals(), self._findings, setup, self._attribute)
 
     def take_over(self, judged: Judged) -> None:
         """Go on from what was concluded."""
         self._findings, self._report, self._totals = judged.findings, judged.report, judged.totals
+        self._aside = judged.aside
         gaps: dict[tuple[str, ...], float] = {}
         for gap in judged.report.gaps:
             labels = (gap.source.value, gap.reason.value)
@@ -232,6 +308,7 @@ class Watch:
     def adopt(self, setup: Setup) -> None:
         """Go on under another configuration; counters stay where they are, whatever the new contract calls them."""
         before, self.setup = self.setup, setup
+        self._aside = Aside()
         is_same_contract = setup.contract_id == before.contract_id
         if is_same_contract and setup.limits == before.limits:
             return

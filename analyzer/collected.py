@@ -1,0 +1,45 @@
+"""What the polls brought, ready to be judged: what has no time of its own, and the stretch that CloudWatch covers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+from msgspec import Struct
+
+from analyzer.model.batch import Batch
+from analyzer.model.instant import MINUTE_MS
+from analyzer.model.sight import SourceName
+from analyzer.model.window import Window
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from analyzer.model.instant import Instant
+
+__all__ = ["NOTHING", "Collected"]
+
+
+class Collected(Struct, frozen=True):
+    """The newest batch of every source and place; `generation` changes when any of them does."""
+
+    batches: tuple[Batch, ...] = ()
+    generation: int = -1
+
+    def timeless(self) -> tuple[Batch, ...]:
+        """Return the batches without metrics and insights: tables, autoscaling, changes and gaps hold now."""
+        return tuple(msgspec.structs.replace(batch, metrics=(), insights=()) for batch in self.batches)
+
+    def settled(self, length_ms: int) -> Window | None:
+        """Return the newest stretch of whole minutes that CloudWatch covers; None where nobody asks it."""
+        ends = list(self._ends(SourceName.CLOUDWATCH_METRICS)) or list(self._ends(SourceName.CONTRIBUTOR_INSIGHTS))
+        if not ends:
+            return None
+        end = max(ends) // MINUTE_MS * MINUTE_MS
+        return Window(end - length_ms, end)
+
+    def _ends(self, source: SourceName) -> Iterator[Instant]:
+        return (cover.window.end for batch in self.batches for cover in batch.covers if cover.source is source)
+
+
+NOTHING = Collected()
