@@ -202,6 +202,8 @@ class Daemon:
         """Say once what somebody has to mend, and once when it is mended."""
         standing = dict.fromkeys(status.missing, "the request log is not there")
         standing |= {gap.detail: "the request log cannot be read" for gap in status.gaps if gap.end is None}
+        if status.skipped:
+            standing["request_log.files"] = "more request logs than are tailed at once"
         standing |= {gap.detail: "keys do not meet" for gap in gaps if gap.reason is GapReason.INCONSISTENT}
         before, self._complaints = self._complaints, standing
         for what in sorted(standing.keys() - before.keys()):

@@ -211,6 +211,16 @@ async def test_a_log_that_cannot_be_read_is_said(stage: Stage) -> None:
     assert [one["what"] for one in told if "what" in one] == ["log cannot be read"]
 
 
+async def test_more_logs_than_are_tailed_are_said(stage: Stage) -> None:
+    class Overfull(Pushed):
+        def status(self) -> StreamStatus:
+            return StreamStatus(files=1, missing=(), pending_bytes=0, skipped=3)
+
+    with structlog.testing.capture_logs() as told:
+        stage.daemon = stage.new(lambda *_: Overfull())
+        await run_until_told(stage, told, "more request logs than are tailed at once")
+
+
 async def test_tokens_of_another_salt_are_said(stage: Stage) -> None:
     stage.settings = {"salt": "ours, and long enough"}
     stage.write(1, salt_id="0badf00d")
