@@ -130,6 +130,14 @@ def test_each_contributor_is_a_series_and_an_empty_report_is_told(tmp_path: Path
     )
 
 
+def test_what_contributor_insights_cannot_show_is_told_of_a_recording_too(tmp_path: Path) -> None:
+    line = {"kind": "insights", "table": "orders", "rule": "PKT", "mode": "THROTTLED_KEYS", "period": 60}
+    recording = read(tmp_path, {**line, "report": {"KeyLabels": ["PartitionKey"], "Contributors": []}})
+    (gap,) = recording.batch.gaps
+    assert (gap.source, gap.reason) == (SourceName.CONTRIBUTOR_INSIGHTS, GapReason.NOT_ENABLED)
+    assert recording.batch.insights[0].labels == ("PartitionKey",)
+
+
 def test_a_series_that_is_not_whole_is_a_gap_of_the_metrics(tmp_path: Path) -> None:
     names = {"TableName": "orders", "GlobalSecondaryIndexName": "GSI1"}
     series = {"kind": "metric", "dimensions": names, "stat": "Sum", "period": 60, "timestamps": [], "values": []}
