@@ -208,7 +208,12 @@ class Aws:
         inner.register_component("response_parser_factory", CheckedParserFactory())
         if credentials is not None:
             inner._credentials = credentials  # noqa: SLF001 -- the SDK has no other way in
-        return aioboto3.Session(botocore_session=inner)
+        try:
+            return aioboto3.Session(botocore_session=inner)
+        except EXPECTED as error:
+            hint = "see `aws configure list-profiles`, and AWS_PROFILE"
+            name = self.config.profile or "of the environment"
+            raise DeniedError(f"the AWS profile {name}: {type(error).__name__}", hint=hint) from error
 
     def _own_region(self) -> str | None:
         if self.config.regions:
