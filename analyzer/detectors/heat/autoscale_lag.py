@@ -2,7 +2,8 @@
 
 Autoscaling follows alarms: it raises capacity after two minutes over its target, lowers it after fifteen below, and a
 change takes minutes to apply (Developer Guide, "Managing throughput capacity automatically with DynamoDB auto
-scaling", read 2026-11-30).
+scaling", read 2026-11-30). Capacity may be lowered four times a day, and once more after each hour without; 27 times
+at most (Developer Guide, "Quotas in Amazon DynamoDB", read 2026-11-30).
 """
 
 from __future__ import annotations
@@ -12,18 +13,18 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from msgspec import Struct
 
-from analyzer.detectors.advice import advise
-from analyzer.detectors.capacity import raise_capacity
+from analyzer.detectors.scaling_advice import lag_advice, lowered_out_advice
 from analyzer.detectors.thresholds import Share, Whole
 from analyzer.detectors.verdict import finding
-from analyzer.detectors.words import number, percent
-from analyzer.model.finding import Advice, Confidence, Direction, Finding, Risk, Severity
+from analyzer.detectors.words import number
+from analyzer.model.finding import Confidence, Direction, Finding, Severity
 from analyzer.model.sight import Horizon, Sight, Skipped, SourceName
 from analyzer.model.window import Window
+from analyzer.traffic.provisioned import capacity_points
 from analyzer.traffic.series import Point, points, series_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
 
     from analyzer.model.instant import Instant
     from analyzer.model.traffic import Traffic
@@ -46,11 +47,12 @@ class AutoscaleLag(Struct, frozen=True):
     """Judges throttle events of a provisioned target beside the capacity that it had then and got later."""
 
     rise: Share = 0.1
+    least_events: Whole = 10
     high_share: Share = 0.01
     apart_seconds: Whole = 1800
     periodic_bursts: Whole = 3
     periodic_spread: Share = 0.1
-    decreases_left: Whole = 1
+    most_decreases: Whole = 27
 
     name: ClassVar[str] = "autoscale-lag"
     horizon: ClassVar[Horizon] = Horizon.SPAN
@@ -65,15 +67,14 @@ class AutoscaleLag(Struct, frozen=True):
             lag = self._judge(traffic, direction)
             if lag is not None:
                 yield self._finding(lag, traffic, direction)
+        decreases = _decreases(traffic)
+        if decreases is not None and decreases >= self.most_decreases:
+            yield self._lowered_out(decreases, traffic)
 
     def _judge(self, traffic: Traffic, direction: Direction) -> _Lag | None:
         word = direction.value.capitalize()
         refused = [point for point in _throttles(traffic, word) if point.value > 0]
-        capacity = [
-            point
-            for stat in ("Average", "Maximum")
-            for point in points(series_of(traffic.metrics, f"Provisioned{word}CapacityUnits", stat), traffic.window)
-        ]
+        capacity = capacity_points(traffic, direction)
         if not refused or not capacity:
             return None
         late = [point for point in refused if self._came_later(point, capacity)]
@@ -94,20 +95,20 @@ class AutoscaleLag(Struct, frozen=True):
         return _Lag(kind, self._bursts(chosen), events, _share(traffic, word, chosen, events), low, high)
 
     def _came_later(self, refused: Point, capacity: list[Point]) -> bool:
-        """Whether capacity rose after a refusal that met less."""
-        had = _had(refused, capacity)
-        later = [point.value for point in capacity if point.start > refused.start]
-        return any(value >= had * (1 + self.rise) for value in later[: self._soon(refused)])
-
-    def _soon(self, refused: Point) -> int:
-        """Return how many periods make half an hour: what came later than that answered another burst."""
-        return max(1, self.apart_seconds // refused.seconds)
+        """Whether capacity rose within half an hour after a refusal that met less."""
+        enough = _had(refused, capacity) * (1 + self.rise)
+        return any(
+            point.value >= enough for point in capacity if 0 < point.start - refused.start <= self._reach(refused)
+        )
 
     def _was_lowered(self, refused: Point, capacity: list[Point]) -> bool:
         """Whether capacity was taken away in the half hour before a refusal."""
-        had = _had(refused, capacity)
-        before = [point.value for point in capacity if 0 < refused.start - point.start <= self.apart_seconds * 1000]
-        return any(value >= had * (1 + self.rise) for value in before)
+        more = _had(refused, capacity) * (1 + self.rise)
+        return any(point.value >= more for point in capacity if 0 < refused.start - point.start <= self._reach(refused))
+
+    def _reach(self, refused: Point) -> int:
+        """Return how far a burst reaches in milliseconds: half an hour, or one period where that is longer."""
+        return max(self.apart_seconds, refused.seconds) * 1000
 
     def _bursts(self, refused: list[Point]) -> tuple[Instant, ...]:
         starts = [refused[0].start]
@@ -125,18 +126,23 @@ class AutoscaleLag(Struct, frozen=True):
         is_even = all(abs(gap - mean) <= self.periodic_spread * mean for gap in gaps)
         return mean / 3_600_000 if is_even else None
 
+    def _severity(self, lag: _Lag) -> Severity:
+        """Say how bad: no waiting helps at the maximum; a handful of refusals is how autoscaling works."""
+        if lag.events < self.least_events:
+            return Severity.LOW
+        is_hard = lag.share is not None and lag.share >= self.high_share and lag.kind == "at-maximum"
+        return Severity.HIGH if is_hard else Severity.MEDIUM
+
     def _finding(self, lag: _Lag, traffic: Traffic, direction: Direction) -> Finding:
         period = self._period_hours(lag)
-        is_hard = lag.share is not None and lag.share >= self.high_share and lag.kind == "at-maximum"
         every = "" if period is None else f", every {number(period)} hours"
-        decreases = traffic.place.table.provisioning.decreases_today if traffic.place.table is not None else None
         return finding(
             self.name,
             traffic,
-            Severity.HIGH if is_hard else Severity.MEDIUM,
+            self._severity(lag),
             f"{number(lag.events)} {direction} throttle events on {traffic.target} met {number(lag.low)} provisioned"
             f" units, {_WHY[lag.kind]} {number(lag.high)}{every}",
-            confidence=Confidence.CERTAIN if lag.kind == "too-late" or traffic.scaling else Confidence.LIKELY,
+            confidence=Confidence.CERTAIN if traffic.scaling else Confidence.LIKELY,
             because=None if traffic.scaling else "what autoscaling was told to do was not visible",
             sources=(SourceName.CLOUDWATCH_METRICS.value, SourceName.TABLE_CATALOG.value),
             subject=direction.value,
@@ -150,9 +156,23 @@ class AutoscaleLag(Struct, frozen=True):
                 "capacity_reached": lag.high,
                 "bursts": len(lag.starts),
                 "period_hours": None if period is None else round(period, 2),
-                "decreases_today": decreases,
+                "decreases_today": _decreases(traffic),
             },
-            advice=tuple(_advice(lag, period, traffic, direction)),
+            advice=tuple(lag_advice(traffic, direction, lag.kind, lag.low, lag.high, period)),
+        )
+
+    def _lowered_out(self, decreases: int, traffic: Traffic) -> Finding:
+        return finding(
+            self.name,
+            traffic,
+            Severity.LOW,
+            f"the capacity of {traffic.target} was lowered {decreases} times today and cannot be lowered again before"
+            " midnight UTC: what it is raised to now is paid until then",
+            sources=(SourceName.TABLE_CATALOG.value,),
+            subject="decreases",
+            cause="no-decrease-left",
+            evidence={"decreases_today": decreases},
+            advice=lowered_out_advice(traffic),
         )
 
 
@@ -163,10 +183,21 @@ _WHY = {
 }
 
 
+def _decreases(traffic: Traffic) -> int | None:
+    table = traffic.place.table
+    index = None if table is None else table.index(traffic.target.index)
+    if traffic.target.index is not None:
+        return None if index is None else index.provisioning.decreases_today
+    return None if table is None else table.provisioning.decreases_today
+
+
 def _throttles(traffic: Traffic, word: str) -> list[Point]:
-    """Return the events that provisioned capacity may have caused, by period."""
+    """Return the events that provisioned capacity may have caused, by period; of a key range it is never the cause."""
     named = series_of(traffic.metrics, f"{word}ProvisionedThroughputThrottleEvents")
-    return points(named or series_of(traffic.metrics, f"{word}ThrottleEvents"), traffic.window)
+    found = points(named, traffic.window)
+    if found or any(one.cause == "key-range" for one in (*traffic.metric_throttles, *traffic.throttles)):
+        return found
+    return points(series_of(traffic.metrics, f"{word}ThrottleEvents"), traffic.window)
 
 
 def _had(refused: Point, capacity: list[Point]) -> float:
@@ -180,39 +211,8 @@ def _had(refused: Point, capacity: list[Point]) -> float:
 def _share(traffic: Traffic, word: str, refused: list[Point], events: float) -> float | None:
     """Return at least which part of the requests of those periods was refused: a request takes half a unit or more."""
     consumed = series_of(traffic.metrics, f"Consumed{word}CapacityUnits")
-    used = [point for one in refused for point in points(consumed, Window(one.start, one.end))]
+    used = {point for one in refused for point in points(consumed, Window(one.start, one.end))}
     if not used:
         return None
     served = sum(point.value for point in used) * (2 if word == "Read" else 1)
     return events / (events + served)
-
-
-def _advice(lag: _Lag, period: float | None, traffic: Traffic, direction: Direction) -> Iterator[Advice]:
-    if period is not None:
-        yield advise(
-            "schedule-scaling",
-            f"The burst comes every {number(period)} hours: raise the minimum on a schedule, ten minutes before it",
-            effect="capacity is there when the burst is",
-            risk=Risk.LOW,
-            reversible=True,
-            takes="minutes",
-        )
-    if lag.kind == "at-maximum":
-        yield from raise_capacity(traffic, direction)
-    yield advise(
-        "switch-to-on-demand",
-        f"Bursts of {percent(lag.high / max(lag.low, 1e-9))} of what stands ready suit on-demand capacity better",
-        effect="no autoscaling to wait for; up to twice the earlier peak at once",
-        risk=Risk.LOW,
-        reversible=True,
-        takes="minutes",
-    )
-    if period is None and lag.kind != "at-maximum":
-        yield advise(
-            "smooth-traffic",
-            "Let the burst rise over minutes, or send it through a queue",
-            effect="autoscaling can follow",
-            risk=Risk.LOW,
-            reversible=True,
-            takes="a deploy",
-        )

@@ -3,25 +3,35 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from msgspec import Struct
 
 from analyzer.detectors.advice import advise
-from analyzer.detectors.thresholds import Share, Whole
+from analyzer.detectors.thresholds import Positive, Share, Whole
 from analyzer.detectors.verdict import finding
 from analyzer.detectors.words import counted, number, who
 from analyzer.model.counts import KeyLevel
-from analyzer.model.finding import Direction, Finding, Risk, Severity
+from analyzer.model.finding import Advice, Confidence, Direction, Finding, Risk, Severity
 from analyzer.model.sight import Horizon, Sight, Skipped
 from analyzer.traffic.measure import add, busiest_caller, evidence_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from analyzer.model.estimate import Estimate
     from analyzer.model.traffic import KeyHeat, PatternTraffic, Traffic
 
 __all__ = ["QueueLikeTable"]
+
+
+class _Queue(NamedTuple):
+    """Who polls, what moves the items, and the key that is polled."""
+
+    polls: tuple[PatternTraffic, ...]
+    polled: Estimate
+    moved: Estimate
+    head: KeyHeat
 
 
 class QueueLikeTable(Struct, frozen=True):
@@ -29,6 +39,7 @@ class QueueLikeTable(Struct, frozen=True):
 
     most_items: Whole = 16
     least_queries: Whole = 50
+    queries_a_minute: Positive = 1.0
     least_updates: Whole = 5
     key_share: Share = 0.5
 
@@ -37,65 +48,77 @@ class QueueLikeTable(Struct, frozen=True):
     needs: ClassVar[tuple[frozenset[Sight], ...]] = (
         frozenset({Sight.REQUEST_KEYS, Sight.REQUEST_SEQUENCES, Sight.TABLE}),
     )
-    sharpens: ClassVar[frozenset[Sight]] = frozenset()
+    sharpens: ClassVar[frozenset[Sight]] = frozenset({Sight.REQUEST_COUNTS})
 
     def detect(self, traffic: Traffic) -> Iterable[Finding | Skipped]:
         """Yield at most one finding an index."""
         if traffic.target.index is None or traffic.base is None:
             return
-        polls = [row for row in traffic.rows if self._is_poll(row)]
+        polls = tuple(row for row in traffic.rows if self._is_poll(row))
         moves = [row for row in traffic.base.rows if _moves(row, traffic)]
         polled, moved = add(row.requests for row in polls), add(row.requests for row in moves)
         head = _head(traffic)
-        if polled.low < self.least_queries or moved.low < self.least_updates or head is None:
+        often = self.queries_a_minute * traffic.window.seconds / 60
+        if polled.low < max(self.least_queries, often) or moved.low < self.least_updates or head is None:
             return
         if head.share.low >= self.key_share:
-            yield self._finding(traffic, polls, moves, head)
+            yield self._finding(traffic, _Queue(polls, polled, moved, head))
 
     def _is_poll(self, row: PatternTraffic) -> bool:
         shape = row.shape
         return shape.operation == "Query" and shape.limit_bucket is not None and shape.limit_bucket <= self.most_items
 
-    def _finding(
-        self, traffic: Traffic, polls: list[PatternTraffic], moves: list[PatternTraffic], head: KeyHeat
-    ) -> Finding:
-        polled, moved = add(row.requests for row in polls), add(row.requests for row in moves)
-        returned = add(row.returned for row in polls)
+    def _finding(self, traffic: Traffic, queue: _Queue) -> Finding:
+        returned = add(row.returned for row in queue.polls)
         index, table = traffic.target.index, traffic.target.table
-        caller = busiest_caller(polls, Direction.READ)
+        caller = busiest_caller(queue.polls, Direction.READ)
+        most = max(queue.polls, key=lambda row: row.requests.value)
+        queries = f"{number(queue.polled.value)} queries, {number(returned.value)} items"
         return finding(
             self.name,
             traffic,
             Severity.MEDIUM,
-            f"{who(caller)} polls the head of {{key}} in {index} ({counted(polled, 'query')}, {number(returned.value)}"
-            f" items) while {counted(moved, 'update')} of {table} move items from key to key: it is used as a queue",
+            f"{who(caller)} polls the head of {{key}} in {index} ({queries}) while {counted(queue.moved, 'update')} of"
+            f" {table} move items from key to key: it is used as a queue",
+            confidence=Confidence.LIKELY,
+            because="polls and moves are seen; what they are for is concluded",
             subject="",
-            key=head.key,
-            key_template=head.key_template,
+            key=queue.head.key,
+            key_template=queue.head.key_template,
+            pattern=most.attribution.pattern,
+            fingerprint=most.shape.fingerprint,
             caller=caller,
+            direction=Direction.READ,
             evidence={
-                **evidence_of(polls=polled, moves=moved, items_returned=returned, key_share=head.share),
-                "writes_to_the_index_a_move": 2,
+                **evidence_of(
+                    polls=queue.polled, moves=queue.moved, items_returned=returned, key_share=queue.head.share
+                ),
+                "index_writes_a_move": 2,
             },
-            advice=(
-                advise(
-                    "use-queue",
-                    "Hand work over with SQS, or a stream of the table, and keep the table as the record of it",
-                    effect="no polling, no hot index key, no two writes for each change of state",
-                    risk=Risk.LOW,
-                    reversible=True,
-                    takes="a deploy",
-                ),
-                advise(
-                    "make-index-sparse",
-                    f"Remove the key attribute of {index} from items that are done, so that they leave the index",
-                    effect="one write less an item, and a small index",
-                    risk=Risk.LOW,
-                    reversible=True,
-                    takes="a deploy",
-                ),
-            ),
+            advice=_advice(str(index)),
         )
+
+
+def _advice(index: str) -> tuple[Advice, ...]:
+    return (
+        advise(
+            "use-queue",
+            "Hand work over with SQS, or a stream of the table, and keep the table as the record of it",
+            effect="no polling, no hot index key, no two index writes for each change of state",
+            risk=Risk.LOW,
+            reversible=True,
+            takes="a deploy",
+        ),
+        advise(
+            "make-index-sparse",
+            f"Remove the key attribute of {index} from items that are done, so that they leave the index",
+            effect="one write less an item, and a small index",
+            risk=Risk.LOW,
+            reversible=True,
+            takes="a deploy",
+            snippet='UpdateExpression="SET #state = :done REMOVE #index_key"',
+        ),
+    )
 
 
 def _moves(row: PatternTraffic, traffic: Traffic) -> bool:

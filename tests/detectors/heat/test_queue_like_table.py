@@ -1,0 +1,91 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from analyzer.detectors.heat.queue_like_table import QueueLikeTable
+from analyzer.model.finding import Confidence, Finding, Severity
+from analyzer.model.shape import PartShape
+from analyzer.model.traffic import Place
+from tests.support.evidence import GSI2, exactly, key, row, shape, traffic
+
+if TYPE_CHECKING:
+    from analyzer.model.traffic import PatternTraffic, Traffic
+
+INDEX = Place(partition_key=("status",), sort_key=("createdAt",))
+
+
+def poll(limit: int | None = 8, **fields: Any) -> PatternTraffic:
+    fields = {"requests": 600, "returned": 400, "caller": "worker"} | fields
+    return row(shape("Query", "q", limit_bucket=limit), **fields)
+
+
+def moves(update: str | None = "SET status = :0", **fields: Any) -> PatternTraffic:
+    return row(shape("UpdateItem", "u", update=update), **{"requests": 100} | fields)
+
+
+def queue(*rows: PatternTraffic, base: Traffic | None = None, share: float = 0.9, **fields: Any) -> Traffic:
+    fields = {"keys": (key(values=("PENDING",), share=exactly(share)),)} | fields
+    base = base or traffic(rows=(moves(),))
+    return traffic(GSI2, place=INDEX, base=base, rows=rows or (poll(),), **fields)
+
+
+def found(evidence: Traffic) -> list[Any]:
+    return list(QueueLikeTable().detect(evidence))
+
+
+def test_polls_of_one_index_key_while_items_are_moved_make_a_queue() -> None:
+    (one,) = found(queue())
+    assert isinstance(one, Finding)
+    assert (one.severity, one.confidence, one.caller, one.key) == (
+        Severity.MEDIUM,
+        Confidence.LIKELY,
+        "worker",
+        {"PK": "PENDING"},
+    )
+    assert "600 queries, 400 items" in one.summary
+    assert [advice.action for advice in one.advice] == ["use-queue", "make-index-sparse"]
+
+
+def test_a_move_within_a_transaction_is_one_too() -> None:
+    parts = (PartShape("Update", update="SET status = :0"),)
+    moved = row(shape("TransactWriteItems", "t", parts=parts), requests=100)
+    assert len(found(queue(base=traffic(rows=(moved,))))) == 1
+
+
+@pytest.mark.parametrize(
+    "evidence",
+    [
+        queue(poll(32)),
+        queue(poll(None)),
+        queue(poll(requests=49)),
+        queue(base=traffic(rows=(moves(requests=4),))),
+        queue(base=traffic(rows=(moves("SET lastStatusText = :0"),))),
+        queue(base=traffic(rows=(moves(None),))),
+        queue(share=0.49),
+        queue(keys=()),
+        traffic(rows=(poll(),), place=INDEX),
+        traffic(GSI2, rows=(poll(),), place=INDEX),
+    ],
+    ids=[
+        "a list is read",
+        "all is read",
+        "seldom",
+        "hardly a move",
+        "another attribute",
+        "no update",
+        "many keys",
+        "no key",
+        "a table",
+        "its table unseen",
+    ],
+)
+def test_just_below_and_empty_it_is_silent(evidence: Traffic) -> None:
+    assert found(evidence) == []
+
+
+def test_a_worklist_that_people_look_at_all_day_is_no_queue() -> None:
+    one = queue(poll(requests=400))
+    day = type(one.window)(0, 86_400_000)
+    assert found(type(one)(**{f: getattr(one, f) for f in one.__struct_fields__} | {"window": day})) == []
