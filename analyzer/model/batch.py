@@ -61,6 +61,8 @@ class StreamStatus(Struct, frozen=True):
     `truncated`, `lost` and `damaged` count since the process began: files cut short, files gone before they were read
     to their end, compressed files that could not be unpacked whole. `skipped` names did not fit the bound. `gaps` are
     what cannot be looked at: those with an end for the windows that they touch, the others as long as they stand.
+    `joined` records were one with another log's record of the same request, `set_aside` belong to a table and minute
+    that another log is counted for.
     """
 
     files: int
@@ -71,6 +73,8 @@ class StreamStatus(Struct, frozen=True):
     damaged: int = 0
     skipped: int = 0
     gaps: tuple[Gap, ...] = ()
+    joined: int = 0
+    set_aside: int = 0
 
 
 class Check(Struct, frozen=True):

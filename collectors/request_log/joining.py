@@ -18,6 +18,7 @@ from msgspec import Struct
 
 from analyzer.model.batch import Block, Position
 from analyzer.model.instant import MINUTE_MS, Instant, parse_instant
+from analyzer.model.sight import Gap, GapReason, SourceName
 from collectors.request_log.filling import filled
 
 if TYPE_CHECKING:
@@ -37,12 +38,13 @@ class Joined(Struct):
     """What became of records since the process began.
 
     `joined` were one with a record of the primary log, `set_aside` belong to tables and minutes of which another log is
-    primary, `early` blocks were let go before their time because too much waited.
+    primary, `early` blocks were let go before their time because too much waited, the last of them at `early_at`.
     """
 
     joined: int = 0
     set_aside: int = 0
     early: int = 0
+    early_at: Instant = 0
 
 
 class _Slim(Struct, gc=False):
@@ -82,10 +84,10 @@ class _Row(Struct, gc=False, eq=False):
 
 
 class _Held(Struct):
-    source: str
     block: Block
     arrived: Instant
     rows: list[_Row]
+    length: int
 
 
 class Joiner:
@@ -121,6 +123,16 @@ class Joiner:
             if source in self._sources:
                 self._claims.setdefault((table, int(minute)), []).append((_Place(account, region), source))
 
+    def gaps(self) -> tuple[Gap, ...]:
+        """Say where records could not wait as long as they should."""
+        if not self.counts.early:
+            return ()
+        detail = f"{self.counts.early:,} blocks of the request logs were counted before others could join them"
+        hint = "name fewer logs of the same requests, or a shorter request_log.join"
+        end = self.counts.early_at + 1
+        start = max(0, end - self._wait_ms)
+        return (Gap(SourceName.REQUEST_LOG, GapReason.LOW_COVERAGE, detail, hint, start=start, end=end),)
+
     @property
     def held_bytes(self) -> int:
         """How much waits."""
@@ -138,7 +150,8 @@ class Joiner:
     def add(self, source: str, block: Block, now: Instant) -> None:
         """Let a block wait."""
         rows = [self._row(source, line) for line in block.lines.splitlines(keepends=True)]
-        self._held.append(_Held(source, block, now, rows))
+        without = Block(b"", block.position, block.overlong, block.bad)
+        self._held.append(_Held(without, now, rows, len(block.lines)))
         self._bytes += len(block.lines)
 
     def next_due(self) -> Instant | None:
@@ -158,8 +171,9 @@ class Joiner:
                 if self._bytes <= self._most_bytes:
                     return
                 self.counts.early += 1
+                self.counts.early_at = now
             held = self._held.popleft()
-            self._bytes -= len(held.block.lines)
+            self._bytes -= held.length
             lines = b"".join(filter(None, map(self._released, held.rows)))
             if not self._is_told:
                 self._is_told = True

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from analyzer.model.batch import StreamStatus
 from analyzer.model.sight import SourceName
+from collectors.request_log.joining import Joined
 from collectors.request_log.polling import wall_clock
 
 if TYPE_CHECKING:
@@ -105,6 +106,8 @@ class TogetherStream:
     def status(self) -> StreamStatus:
         """Say how the streams stand, all in one."""
         states = [stream.status() for stream in self._streams.values()]
+        counts = Joined() if self._joiner is None else self._joiner.counts
+        early = () if self._joiner is None else self._joiner.gaps()
         return StreamStatus(
             files=sum(one.files for one in states),
             missing=tuple(name for one in states for name in one.missing),
@@ -113,7 +116,9 @@ class TogetherStream:
             lost=sum(one.lost for one in states),
             damaged=sum(one.damaged for one in states),
             skipped=sum(one.skipped for one in states),
-            gaps=tuple(gap for one in states for gap in one.gaps),
+            gaps=(*(gap for one in states for gap in one.gaps), *early),
+            joined=counts.joined,
+            set_aside=counts.set_aside,
         )
 
 

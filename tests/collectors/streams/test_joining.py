@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from analyzer.model.batch import Block, Position
+from analyzer.model.sight import GapReason
 from collectors.request_log.joining import CLAIMS, Joiner
 from tests.collectors.streams.conftest import NOW, lines_of, record
 
@@ -212,9 +213,12 @@ def test_too_much_that_waits_is_let_go_early_and_counted() -> None:
     logs.put(FILES, record(1))
     logs.put(TRAIL, record(1))
     assert logs.joiner.next_due() == 0
+    assert logs.joiner.gaps() == ()
     logs.release(NOW)
     assert logs.ids() == ["r1"]
     assert logs.joiner.counts.early == 1
+    (gap,) = logs.joiner.gaps()
+    assert (gap.reason, gap.start, gap.end) == (GapReason.LOW_COVERAGE, NOW + 1 - MINUTE, NOW + 1)
 
 
 def test_a_restart_goes_on_with_what_was_said() -> None:

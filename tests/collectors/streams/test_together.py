@@ -124,6 +124,7 @@ async def test_the_same_request_of_two_streams_is_one_when_its_time_has_come(kep
                 together.stop()
     assert kept.ids == ["r1", "r2"]
     assert together.paths() == {"a", "b", CLAIMS}
+    assert (together.status().joined, together.status().set_aside) == (1, 1)
 
 
 async def test_what_waits_when_the_streams_end_is_let_go(kept: Kept) -> None:
