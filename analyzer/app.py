@@ -7,6 +7,7 @@ import contextlib
 import io
 import resource
 import sys
+import time
 from contextlib import asynccontextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
@@ -14,11 +15,15 @@ from typing import TYPE_CHECKING, Any, cast
 import structlog
 
 from analyzer.checkpoint import StateFolder
-from analyzer.daemon import Daemon, Outlets
+from analyzer.daemon import NOTHING_POLLED, Daemon, Outlets, Polled
+from analyzer.errors import CollectError
+from analyzer.exporters.assemble import Spent
 from analyzer.exporters.server import Server
 from analyzer.exporters.verdicts import json_lines, text_lines
+from analyzer.polling import Polls
 from analyzer.render.pages import detector_pages
 from analyzer.render.show import show
+from analyzer.requests.concealing import conceal
 from analyzer.setup import load_setup, process_salt
 from collectors.request_log.opening import open_streams
 
@@ -29,9 +34,10 @@ if TYPE_CHECKING:
 
     from structlog.typing import FilteringBoundLogger
 
-    from analyzer.interfaces import AwsCaller
+    from analyzer.model.instant import Instant
     from analyzer.model.report import Report
-    from collectors.request_log.config import RequestLogConfig
+    from analyzer.setup import Setup
+    from collectors.aws.session import Aws
 
 __all__ = ["Lossy", "make_logger", "run_daemon"]
 
@@ -82,19 +88,46 @@ def make_logger(level: str, form: str) -> FilteringBoundLogger:
 
 
 @asynccontextmanager
-async def _way_to_aws(request_log: RequestLogConfig) -> AsyncIterator[AwsCaller | None]:
-    """Open the way to AWS where a request log lies there; its SDK costs a quarter of a second and 40 MB."""
-    if not request_log.needs_aws:
+async def _way_to_aws(setup: Setup) -> AsyncIterator[Aws | None]:
+    """Open the way to AWS where something is read there; its SDK costs a quarter of a second and 40 MB."""
+    if setup.collected is None and not setup.request_log.needs_aws:
         yield None
         return
     from collectors.aws.config import AwsConfig  # noqa: PLC0415 -- only where it is needed
     from collectors.aws.session import Aws  # noqa: PLC0415 -- same
 
-    aws = Aws(AwsConfig())
+    aws = Aws(AwsConfig() if setup.collected is None else setup.collected.aws)
     try:
         yield aws
     finally:
         await aws.close()
+
+
+async def _polled(setup: Setup, aws: Aws | None, log: FilteringBoundLogger) -> Polled:
+    """Return what is to be polled, every source in every account and region."""
+    if setup.collected is None or aws is None:
+        return NOTHING_POLLED
+    from analyzer.sources import open_sources  # noqa: PLC0415 -- only where it is needed
+
+    def hide(table: str, _attribute: str, value: str) -> str:
+        return conceal(setup.lexicon, setup.collect, table, value)
+
+    own = setup.account or await _own_account(aws, log)
+    polls = open_sources(setup.collected, aws, hide, _now, own)
+    return Polled(Polls(polls, _now), lambda: Spent(*aws.budget.spent()))
+
+
+async def _own_account(aws: Aws, log: FilteringBoundLogger) -> str | None:
+    """Ask whose the credentials are; not to know it costs the account's name in findings, and no more."""
+    try:
+        return str((await aws.call("sts", "GetCallerIdentity"))["Account"])
+    except (CollectError, KeyError) as error:
+        log.warning("the account of the credentials is not known", because=str(error))
+        return None
+
+
+def _now() -> Instant:
+    return time.time_ns() // 1_000_000
 
 
 def run_daemon(config: Path | None, *, as_json: bool, write: Callable[[str], None]) -> None:
@@ -115,8 +148,9 @@ def run_daemon(config: Path | None, *, as_json: bool, write: Callable[[str], Non
     outlets = Outlets(server=server, state=StateFolder(setup.state), log=log, tell=tell)
 
     async def work() -> None:
-        async with _way_to_aws(setup.request_log) as aws:
-            await Daemon(setup, outlets, load, partial(open_streams, aws=aws)).run()
+        async with _way_to_aws(setup) as aws:
+            polled = await _polled(setup, aws, log)
+            await Daemon(setup, outlets, load, partial(open_streams, aws=aws), polled).run()
 
     try:
         asyncio.run(work())

@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal
 
 import msgspec
+from msgspec import Struct
 from pydantic import Field, field_validator, model_validator
 
 from analyzer.config_kinds import UNITS_MS, Duration, Limit, Section, Texts
+from analyzer.model.sight import SourceName
 from collectors.aws.config import AwsAccount, AwsConfig
 from collectors.changes.config import ChangesConfig
 from collectors.cloudwatch_metrics.config import CloudWatchMetricsConfig
@@ -15,7 +17,7 @@ from collectors.contributor_insights.config import ContributorInsightsConfig
 from collectors.table_catalog.config import TableCatalogConfig
 
 if TYPE_CHECKING:
-    from analyzer.model.sight import SourceName
+    from analyzer.config import Settings
 
 __all__ = [
     "AwsAccountSettings",
@@ -23,6 +25,7 @@ __all__ = [
     "ChangesSettings",
     "CloudwatchMetricsSettings",
     "ContributorInsightsSettings",
+    "SourcesConfig",
     "TableCatalogSettings",
     "TablesSettings",
 ]
@@ -184,3 +187,40 @@ class ChangesSettings(_Polled):
         """Return what the collector needs."""
         values = {"every_ms": self.every_ms, "overlap_ms": self.overlap_ms, "lookback_ms": self.lookback_ms}
         return msgspec.convert({"include": tables.include, "exclude": tables.exclude, **values}, ChangesConfig)
+
+
+class SourcesConfig(Struct, frozen=True, kw_only=True):
+    """What the collectors need; None stands for one that nobody asked for."""
+
+    aws: AwsConfig
+    catalog: TableCatalogConfig | None
+    metrics: CloudWatchMetricsConfig | None
+    insights: ContributorInsightsConfig | None
+    changes: ChangesConfig | None
+
+    def names(self) -> frozenset[SourceName]:
+        """Return the sources that are asked for."""
+        asked = {
+            SourceName.TABLE_CATALOG: self.catalog,
+            SourceName.CLOUDWATCH_METRICS: self.metrics,
+            SourceName.CONTRIBUTOR_INSIGHTS: self.insights,
+            SourceName.CHANGES: self.changes,
+        }
+        return frozenset(name for name, config in asked.items() if config is not None)
+
+    @classmethod
+    def of(cls, settings: Settings, *, with_tags: bool) -> SourcesConfig | None:
+        """Return what a configuration asks for, None where it asks for nothing; `with_tags`: the contract needs them."""
+        aws = settings.aws
+        if aws is None:
+            return None
+        tables = aws.tables
+        catalog = settings.table_catalog.config(tables, with_tags=with_tags)
+        insights = settings.contributor_insights.config(tables)
+        return cls(
+            aws=aws.config(),
+            catalog=catalog if aws.collects(SourceName.TABLE_CATALOG) else None,
+            metrics=settings.cloudwatch_metrics.config(tables) if aws.collects(SourceName.CLOUDWATCH_METRICS) else None,
+            insights=insights if aws.collects(SourceName.CONTRIBUTOR_INSIGHTS) else None,
+            changes=settings.changes.config(tables) if aws.collects(SourceName.CHANGES) else None,
+        )

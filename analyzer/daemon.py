@@ -19,14 +19,16 @@ from msgspec import Struct
 from structlog.typing import FilteringBoundLogger
 
 from analyzer.checkpoint import StateFolder, Torn
+from analyzer.collected import Collected
 from analyzer.errors import ConfigError, ContractError, DynascopeError
-from analyzer.exporters.assemble import Health
+from analyzer.exporters.assemble import Health, Spent
 from analyzer.exporters.server import Server
 from analyzer.interfaces import Stream
 from analyzer.model.batch import Position, StreamStatus
 from analyzer.model.instant import SLICE_MS, Instant, format_instant, slice_of
 from analyzer.model.report import Report
 from analyzer.model.sight import Gap, GapReason
+from analyzer.polling import Polls
 from analyzer.watch import Watch, conclude, expose
 from collectors.request_log.config import RequestLogConfig
 from collectors.request_log.opening import open_streams
@@ -60,13 +62,29 @@ class Outlets(Struct, frozen=True):
     clock: Callable[[], Instant] = _now
 
 
+class Polled(Struct, frozen=True):
+    """What is read from AWS, and what that took so far."""
+
+    polls: Polls
+    spent: Callable[[], Spent] = Spent
+
+
+NOTHING_POLLED = Polled(Polls((), _now))
+
+
 class Daemon:
     """Runs until it is told to stop; `load` reads configuration and contract again."""
 
     def __init__(
-        self, setup: Setup, outlets: Outlets, load: Callable[[], Setup], open_stream: OpenStream = open_streams
+        self,
+        setup: Setup,
+        outlets: Outlets,
+        load: Callable[[], Setup],
+        open_stream: OpenStream = open_streams,
+        polled: Polled = NOTHING_POLLED,
     ) -> None:
         self._setup = setup
+        self._polled = polled
         self._out = outlets
         self._load = load
         self._new_stream = open_stream
@@ -114,7 +132,8 @@ class Daemon:
         await self._write_state()
         async with asyncio.TaskGroup() as group:
             reading = group.create_task(self._read())
-            others = [group.create_task(work()) for work in (self._judge_slices, self._keep_state, self._reload)]
+            works = (self._judge_slices, self._keep_state, self._reload, self._polled.polls.run)
+            others = [group.create_task(work()) for work in works]
             await self._stop.wait()
             self._stream.stop()
             await asyncio.wait({reading}, timeout=_DRAIN_SECONDS)
@@ -180,7 +199,8 @@ class Daemon:
         async with self._steady:
             started = time.perf_counter()
             status = self._stream.status()
-            evidence = self._watch.gather(end, status)
+            polls = self._polled.polls
+            evidence = self._watch.gather(end, status, Collected(polls.batches(self._out.clock()), polls.generation))
             judged = await asyncio.to_thread(conclude, evidence)
             self._watch.take_over(judged)
             self._analysis_seconds = time.perf_counter() - started
@@ -224,6 +244,9 @@ class Daemon:
             checkpoint_seconds=None if written_ms is None else written_ms / 1000,
             analysis_seconds=self._analysis_seconds,
             records=self._watch.records(),
+            reads_log=not self._setup.request_log.is_empty,
+            polled=self._polled.polls.health(now),
+            spent=self._polled.spent(),
         )
 
     def _show(self) -> None:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import msgspec
 from msgspec import Struct
 
+from analyzer.exporters.assemble import SourceHealth
 from analyzer.interfaces import Source
 from analyzer.model.batch import Batch
 from analyzer.model.instant import Instant
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
 
-__all__ = ["Poll", "Polls", "SourceHealth"]
+__all__ = ["Poll", "Polls"]
 
 _MISSED = 3
 """So many polls may fail to come before what they brought is no longer told."""
@@ -42,15 +43,6 @@ class Poll(Struct, frozen=True):
     def place(self) -> str:
         """Where it looks, in words."""
         return " of ".join(filter(None, (self.region, self.account)))
-
-
-class SourceHealth(Struct, frozen=True):
-    """How the polls of one source stand, over all places; the last success is in seconds since the epoch."""
-
-    source: str
-    is_up: bool
-    last_success_seconds: float | None
-    delay_seconds: float | None
 
 
 class _Known(Struct):

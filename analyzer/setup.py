@@ -11,6 +11,7 @@ import msgspec
 from msgspec import Struct
 
 from analyzer.config import Settings, build_detectors, build_struct, read_settings
+from analyzer.config_aws import SourcesConfig
 from analyzer.contract.lint import unknown_detectors
 from analyzer.contract.load import read_contract
 from analyzer.contract.model import EMPTY_CONTRACT, Contract
@@ -22,7 +23,6 @@ from analyzer.requests.digest_limits import DigestLimits
 from analyzer.requests.lexicon import Lexicon
 from analyzer.requests.templates import Template
 from analyzer.requests.tokens import Salt
-from analyzer.sources import SourcesConfig, sources_config
 from collectors.request_log.config import RequestLogConfig
 from collectors.request_log.decoders.schema import DeclaredKeys
 
@@ -141,7 +141,7 @@ def build_setup(settings: Settings, faults: Sequence[Fault] = (), fallback: Salt
         found.append(settings.fault(("request_log", "files"), "nothing to read", mend))
     _refuse(found, settings)
     contract = cast("Contract", parts.contract)
-    collected = sources_config(settings, contract)
+    collected = SourcesConfig.of(settings, with_tags=any(table.where.tags for table in contract.tables))
     request_log = msgspec.structs.replace(settings.request_log.config(), declared=declared_keys(contract))
     salt = None if parts.secret is None else Salt(parts.secret)
     return Setup(

@@ -4,26 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
-from msgspec import Struct
-
 from analyzer.model.sight import SourceName
 from analyzer.polling import Poll
 from collectors.asking import Spot
-from collectors.aws.config import AwsConfig
 from collectors.changes.collector import Changes
-from collectors.changes.config import ChangesConfig
 from collectors.cloudwatch_metrics.collector import CloudWatchMetrics
-from collectors.cloudwatch_metrics.config import CloudWatchMetricsConfig, MetricTarget
+from collectors.cloudwatch_metrics.config import MetricTarget
 from collectors.contributor_insights.collector import ContributorInsights
-from collectors.contributor_insights.config import ContributorInsightsConfig
 from collectors.table_catalog.collector import TableCatalog
-from collectors.table_catalog.config import TableCatalogConfig
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from analyzer.config import Settings
-    from analyzer.contract.model import Contract
+    from analyzer.config_aws import SourcesConfig
     from analyzer.interfaces import AwsCaller, Source
     from analyzer.model.batch import Batch, Check
     from analyzer.model.instant import Instant
@@ -32,48 +25,9 @@ if TYPE_CHECKING:
     from analyzer.model.window import Window
     from collectors.aws.session import Aws
 
-__all__ = ["SourcesConfig", "open_sources", "sources_config"]
+__all__ = ["open_sources"]
 
 _BUILDING = "CREATING"
-
-
-class SourcesConfig(Struct, frozen=True, kw_only=True):
-    """What the collectors need; None stands for one that nobody asked for."""
-
-    aws: AwsConfig
-    catalog: TableCatalogConfig | None
-    metrics: CloudWatchMetricsConfig | None
-    insights: ContributorInsightsConfig | None
-    changes: ChangesConfig | None
-
-    def names(self) -> frozenset[SourceName]:
-        """Return the sources that are asked for."""
-        asked = {
-            SourceName.TABLE_CATALOG: self.catalog,
-            SourceName.CLOUDWATCH_METRICS: self.metrics,
-            SourceName.CONTRIBUTOR_INSIGHTS: self.insights,
-            SourceName.CHANGES: self.changes,
-        }
-        return frozenset(name for name, config in asked.items() if config is not None)
-
-
-def sources_config(settings: Settings, contract: Contract) -> SourcesConfig | None:
-    """Return what is to be read from AWS; None where nobody asked for anything."""
-    aws = settings.aws
-    if aws is None:
-        return None
-    tables = aws.tables
-    with_tags = any(table.where.tags for table in contract.tables)
-    catalog = settings.table_catalog.config(tables, with_tags=with_tags)
-    return SourcesConfig(
-        aws=aws.config(),
-        catalog=catalog if aws.collects(SourceName.TABLE_CATALOG) else None,
-        metrics=settings.cloudwatch_metrics.config(tables) if aws.collects(SourceName.CLOUDWATCH_METRICS) else None,
-        insights=settings.contributor_insights.config(tables)
-        if aws.collects(SourceName.CONTRIBUTOR_INSIGHTS)
-        else None,
-        changes=settings.changes.config(tables) if aws.collects(SourceName.CHANGES) else None,
-    )
 
 
 class _Described:

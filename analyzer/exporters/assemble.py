@@ -21,7 +21,17 @@ if TYPE_CHECKING:
     from analyzer.model.report import Report
     from analyzer.model.target import Target
 
-__all__ = ["RECORD_COUNTERS", "Health", "Kept", "Ledger", "add_to", "assemble", "count_dropped"]
+__all__ = [
+    "RECORD_COUNTERS",
+    "Health",
+    "Kept",
+    "Ledger",
+    "SourceHealth",
+    "Spent",
+    "add_to",
+    "assemble",
+    "count_dropped",
+]
 
 RECORD_COUNTERS = ("read", "bad", "dropped", "late", "future", "duplicate", "squeezed")
 """What is counted of the records of a source, each as `dynascope_records_…_total`."""
@@ -33,10 +43,27 @@ Kept = dict[str, dict[tuple[str, ...], float]]
 _DROPPED = "dynascope_series_dropped_total"
 
 
+class SourceHealth(Struct, frozen=True):
+    """How a polled source stands, over all places; its last success is in seconds since the epoch."""
+
+    source: str
+    is_up: bool
+    last_success_seconds: float | None
+    delay_seconds: float | None
+
+
+class Spent(Struct, frozen=True):
+    """What reading from AWS took since the counters began, by operation."""
+
+    calls: dict[str, int] = {}
+    billed_metrics: dict[str, int] = {}
+    usd: dict[str, float] = {}
+
+
 class Health(Struct, frozen=True, kw_only=True):
     """How the daemon and its source stand; `…_seconds` without a duration are times since the epoch.
 
-    None stands for what has not happened yet.
+    None stands for what has not happened yet. `reads_log` says whether there is a request log at all.
     """
 
     is_config_valid: bool
@@ -46,6 +73,9 @@ class Health(Struct, frozen=True, kw_only=True):
     checkpoint_seconds: float | None
     analysis_seconds: float | None
     records: dict[str, int]
+    reads_log: bool = True
+    polled: tuple[SourceHealth, ...] = ()
+    spent: Spent = Spent()
 
 
 class Ledger(Struct, frozen=True):
@@ -100,17 +130,28 @@ def count_dropped(table: SeriesTable, kept: Kept, *, is_analysis: bool) -> Kept:
 
 
 def _describe_health(table: SeriesTable, health: Health) -> None:
-    source = (SourceName.REQUEST_LOG.value,)
+    log = SourceHealth(
+        SourceName.REQUEST_LOG.value, health.is_source_up, health.last_read_seconds, health.delay_seconds
+    )
     for name in RECORD_COUNTERS:
-        table.add(f"dynascope_records_{name}_total", source, health.records.get(name, 0))
-    table.raise_to("dynascope_source_up", source, float(health.is_source_up))
-    for name, labels, value in (
-        ("dynascope_source_last_success_timestamp_seconds", source, health.last_read_seconds),
-        ("dynascope_source_delay_seconds", source, health.delay_seconds),
-        ("dynascope_checkpoint_last_success_timestamp_seconds", (), health.checkpoint_seconds),
-        ("dynascope_analysis_duration_seconds", (), health.analysis_seconds),
+        table.add(f"dynascope_records_{name}_total", (log.source,), health.records.get(name, 0))
+    for one in (*((log,) if health.reads_log else ()), *health.polled):
+        table.raise_to("dynascope_source_up", (one.source,), float(one.is_up))
+        _raise_known(table, "dynascope_source_last_success_timestamp_seconds", (one.source,), one.last_success_seconds)
+        _raise_known(table, "dynascope_source_delay_seconds", (one.source,), one.delay_seconds)
+    _raise_known(table, "dynascope_checkpoint_last_success_timestamp_seconds", (), health.checkpoint_seconds)
+    _raise_known(table, "dynascope_analysis_duration_seconds", (), health.analysis_seconds)
+    for name, by_api in (
+        ("dynascope_aws_calls_total", health.spent.calls),
+        ("dynascope_aws_billed_metrics_total", health.spent.billed_metrics),
+        ("dynascope_aws_cost_usd_total", health.spent.usd),
     ):
-        if value is not None:
-            table.raise_to(name, labels, value)
+        for api, value in by_api.items():
+            table.add(name, (api,), value)
     table.raise_to("dynascope_config_valid", (), float(health.is_config_valid))
     table.raise_to("dynascope_build_info", (__version__, platform.python_version()), 1.0)
+
+
+def _raise_known(table: SeriesTable, name: str, labels: tuple[str, ...], value: float | None) -> None:
+    if value is not None:
+        table.raise_to(name, labels, value)
