@@ -33,8 +33,8 @@ R = TypeVar("R")
 
 MOST_PAGES = 1000
 """Pages of one listing that are followed: far more than any account's quotas let there be."""
-_MOST_ALIKE = 10
-"""Gaps of one reason and hint that are told apart; more become one that counts them."""
+_MOST_ALIKE = 3
+"""Tables and indexes with the same gap that are told apart; more become one gap that counts them."""
 
 
 class Spot(NamedTuple):
@@ -123,20 +123,25 @@ async def in_turns(ask: Callable[[T], Awaitable[R]], subjects: Iterable[T], conc
 
 
 def fold_gaps(gaps: Iterable[Gap]) -> tuple[Gap, ...]:
-    """Tell a failure that hit very many tables once, with their number."""
-    alike: dict[tuple[SourceName, str, str | None], list[Gap]] = {}
+    """Tell a failure that hit many tables once, with some of their names and their number."""
+    alike: dict[tuple[SourceName, str, str], list[Gap]] = {}
     for gap in gaps:
-        alike.setdefault((gap.source, gap.reason, gap.hint), []).append(gap)
-    folded: list[Gap] = []
-    for same in alike.values():
-        if len(same) <= _MOST_ALIKE:
-            folded += same
-            continue
-        first = same[0]
-        places = {(gap.table, gap.index) for gap in same}
-        detail = f"{first.detail}, and the same of {len(places) - 1} more tables and indexes"
-        folded.append(Gap(first.source, first.reason, detail, first.hint, start=first.start, end=first.end))
-    return tuple(folded)
+        alike.setdefault((gap.source, gap.reason, gap.detail), []).append(gap)
+    return tuple(gap for same in alike.values() for gap in _folded(same))
+
+
+def _folded(same: list[Gap]) -> tuple[Gap, ...]:
+    first = same[0]
+    places = list(dict.fromkeys(_place(gap) for gap in same))
+    if len(places) <= _MOST_ALIKE:
+        return tuple(dict.fromkeys(same))
+    more = len(places) - _MOST_ALIKE
+    detail = f"{first.detail}: {', '.join(places[:_MOST_ALIKE])} and {more} more"
+    return (Gap(first.source, first.reason, detail, first.hint, start=first.start, end=first.end),)
+
+
+def _place(gap: Gap) -> str:
+    return "/".join(filter(None, (gap.table, gap.index)))
 
 
 async def ask_check(aws: AwsCaller, source: SourceName, api: tuple[str, str], spot: Spot, **params: object) -> Check:

@@ -112,7 +112,7 @@ class ContributorInsights:
 
     async def discover(self, now: Instant) -> list[Gap]:
         """Ask which tables and indexes are enabled, once in a while; what could not be asked is asked again soon."""
-        if self._asked_at is not None and 0 <= now - self._asked_at < self._config.discover_every_ms:
+        if self._asked_at is not None and abs(now - self._asked_at) < self._config.discover_every_ms:
             return list(self._not_enabled)
         api = ("dynamodb", "ListContributorInsights")
         paged = await follow_pages(self._aws, api, _LISTED, self._spot, {})
@@ -238,20 +238,24 @@ class ContributorInsights:
         spot = self._spot
         return await self._aws.call(service, operation, region=spot.region, account=spot.account, **params)
 
+    def _covers(self, answers: Iterable[_Answer], stretch: Window) -> Iterator[Covers]:
+        """Yield what was read whole; where nothing is enabled, everything was: there is nothing to read."""
+        whole: dict[Target, bool] = {}
+        for answer in answers:
+            whole[answer.question.target] = whole.get(answer.question.target, True) and not answer.gaps
+        if not whole and self._asked_at is not None:
+            yield Covers(_SOURCE, stretch)
+        for target, is_whole in whole.items():
+            if is_whole:
+                yield Covers(_SOURCE, stretch, target.table, target.index)
+
     def _batch(
         self, window: Window, answers: Iterable[_Answer], gaps: list[Gap], stretch: Window | None = None
     ) -> Batch:
         insights = tuple(series for answer in answers for series in answer.series)
-        whole: dict[Target, bool] = {}
-        for answer in answers:
-            whole[answer.question.target] = whole.get(answer.question.target, True) and not answer.gaps
         return Batch(
             window=window,
-            covers=tuple(
-                Covers(_SOURCE, stretch, target.table, target.index)
-                for target, is_whole in whole.items()
-                if is_whole and stretch is not None
-            ),
+            covers=() if stretch is None else tuple(self._covers(answers, stretch)),
             insights=insights,
             gaps=fold_gaps([*gaps, *blind_spots(insights)]),
             account=self._account,

@@ -103,11 +103,14 @@ class TableCatalog:
         names, gaps = await self._names(window)
         seen = await in_turns(lambda name: self._describe(name, window), names, self._config.concurrent)
         tables = tuple(one.snapshot for one in seen if one.snapshot is not None)
+        gaps += [gap for one in seen for gap in one.gaps]
+        nothing = () if gaps else (None,)  # where there is no table, everything was looked at
+        names_seen = tuple(one.target.table for one in tables) or nothing
         return Batch(
             window=window,
-            covers=tuple(Covers(SourceName.TABLE_CATALOG, window, one.target.table) for one in tables),
+            covers=tuple(Covers(SourceName.TABLE_CATALOG, window, name) for name in names_seen),
             tables=tables,
-            gaps=(*gaps, *(gap for one in seen for gap in one.gaps)),
+            gaps=tuple(gaps),
             account=self._account,
             region=self._spot.region,
         )

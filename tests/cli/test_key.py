@@ -118,3 +118,11 @@ def test_without_the_salt_nothing_can_be_recomputed(
     monkeypatch.delenv("DYNASCOPE_SALT", raising=False)
     assert execute(["key", TOKEN]) == 2
     assert "give --salt-file" in capsys.readouterr().err
+
+
+def test_what_is_enabled_is_asked_once_however_far_back_it_looks(aws: LocalAws) -> None:
+    planted(aws)
+    assert execute(["key", SALT.token("other"), "--since", "12h"]) == 1
+    calls = aws.calls()
+    assert calls["dynamodb", "ListContributorInsights"] == 1
+    assert calls["monitoring", "GetInsightRuleReport"] == 24

@@ -240,6 +240,12 @@ async def test_rules_that_tell_nothing_are_told(told: dict[str, Any], reason: Ga
     assert gap.hint
 
 
+async def test_where_nothing_is_enabled_everything_was_looked_at() -> None:
+    batch = await collect(healthy(ListContributorInsights={"ContributorInsightsSummaries": []}))
+    assert batch.covers == (Covers(SourceName.CONTRIBUTOR_INSIGHTS, Window(START - 10 * MINUTE, WINDOW.end)),)
+    assert batch.gaps == ()
+
+
 async def test_what_was_switched_off_meanwhile_is_no_gap() -> None:
     batch = await collect(healthy(DescribeContributorInsights=description("DISABLED", codes=())))
     assert (batch.insights, batch.gaps) == ((), ())
@@ -315,7 +321,7 @@ async def test_a_page_that_comes_twice_is_read_once() -> None:
 
 
 async def test_an_answer_that_is_not_as_documented_is_malformed() -> None:
-    (gap, _) = (await collect(healthy(GetInsightRuleReport={"Contributors": [{}]}))).gaps
+    (gap,) = (await collect(healthy(GetInsightRuleReport={"Contributors": [{}]}))).gaps
     assert (gap.reason, gap.detail) == (
         GapReason.MALFORMED,
         "GetInsightRuleReport: the answer is not as AWS documents it",

@@ -96,6 +96,11 @@ async def test_every_table_is_described_with_ttl_scaling_and_quotas() -> None:
     assert (batch.gaps, batch.changes, aws.places) == ((), (), {("us-east-1", "111122223333")})
 
 
+async def test_where_there_is_no_table_everything_was_looked_at() -> None:
+    batch = await collect(healthy(ListTables={"TableNames": []}))
+    assert [(one.window, one.table) for one in batch.covers] == [(WINDOW, None)]
+
+
 async def test_names_decide_which_tables_are_seen() -> None:
     batch = await collect(healthy(), include=("*s",), exclude=("ord*",))
     assert names(batch) == ["cases"]
@@ -286,7 +291,7 @@ async def test_a_failure_of_all_tables_is_told_once() -> None:
         DescribeTable=DeniedError("DescribeTable: denied", hint="grant dynamodb:DescribeTable"),
     )
     (gap,) = (await collect(aws)).gaps
-    assert gap.detail == "DescribeTable: denied, and the same of 29 more tables and indexes"
+    assert gap.detail == "DescribeTable: denied: t0, t1, t2 and 27 more"
 
 
 # for doctor
