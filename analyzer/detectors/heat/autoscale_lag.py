@@ -195,7 +195,8 @@ def _throttles(traffic: Traffic, word: str) -> list[Point]:
     """Return the events that provisioned capacity may have caused, by period; of a key range it is never the cause."""
     named = series_of(traffic.metrics, f"{word}ProvisionedThroughputThrottleEvents")
     found = points(named, traffic.window)
-    if found or any(one.cause == "key-range" for one in (*traffic.metric_throttles, *traffic.throttles)):
+    causes = {one.cause for one in traffic.metric_throttles} | {one.cause for one in traffic.throttles}
+    if found or "key-range" in causes:
         return found
     return points(series_of(traffic.metrics, f"{word}ThrottleEvents"), traffic.window)
 

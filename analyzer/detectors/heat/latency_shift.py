@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from statistics import median
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from msgspec import Struct
@@ -10,8 +11,8 @@ from analyzer.detectors.advice import advise
 from analyzer.detectors.thresholds import Positive, Whole
 from analyzer.detectors.verdict import finding
 from analyzer.detectors.words import number
-from analyzer.knowledge.operations import OPERATIONS
-from analyzer.model.finding import Advice, Confidence, Finding, Severity
+from analyzer.knowledge.operations import OPERATIONS, READS, WRITES
+from analyzer.model.finding import Advice, Confidence, Direction, Finding, Severity
 from analyzer.model.sight import Horizon, Sight, Skipped, SkipReason, SourceName
 from analyzer.traffic.baseline import same_hour
 from analyzer.traffic.latency import quantile_ms
@@ -32,8 +33,6 @@ class _Shift(NamedTuple):
     now: float
     before: float
     days: int
-    cause: str
-    why: str
 
 
 class LatencyShift(Struct, frozen=True):
@@ -60,12 +59,12 @@ class LatencyShift(Struct, frozen=True):
             series = series_of(traffic.metrics, "SuccessfulRequestLatency", "p99", Operation=operation)
             before = same_hour(series, traffic.window)
             days = max(days, len(before))
-            now = max((point.value for point in points(series, traffic.window)), default=None)
-            if now is None or len(before) < self.days or not self._is_busy(traffic, operation):
+            minutes = [point.value for point in points(series, traffic.window)]
+            if not minutes or len(before) < self.days or not self._is_busy(traffic, operation):
                 continue
-            usual = sorted(before)[len(before) // 2]
-            if now >= self.factor * usual and now - usual >= self.least_ms:
-                yield self._finding(self._explain(traffic, operation, now, usual, len(before)), traffic)
+            shift = _Shift(operation, median(minutes), median(before), len(before))
+            if shift.now >= self.factor * shift.before and shift.now - shift.before >= self.least_ms:
+                yield self._finding(shift, *self._explain(shift, traffic), traffic)
         if days < self.days:
             needs = (f"the same hour of {self.days} past days in CloudWatch or in history",)
             yield Skipped(self.name, traffic.target.table, None, SkipReason.NOT_COVERED, needs)
@@ -76,37 +75,36 @@ class LatencyShift(Struct, frozen=True):
         minutes = len(points(counted, traffic.window)) * (counted.period_seconds / 60 if counted is not None else 1)
         return requests is not None and minutes > 0 and requests / minutes >= self.requests_a_minute
 
-    def _explain(self, traffic: Traffic, operation: str, now: float, usual: float, days: int) -> _Shift:
-        """Say where the time goes: into bigger answers, retries, the client, or DynamoDB itself."""
-        items = series_of(traffic.metrics, "ReturnedItemCount", "Average", Operation=operation)
-        items_now = max((point.value for point in points(items, traffic.window)), default=None)
+    def _explain(self, shift: _Shift, traffic: Traffic) -> tuple[str, str]:
+        """Say where the time goes, and why: into bigger answers, retries, the client, or DynamoDB itself."""
+        items = series_of(traffic.metrics, "ReturnedItemCount", "Average", Operation=shift.operation)
+        items_now = [point.value for point in points(items, traffic.window)]
         items_before = same_hour(items, traffic.window)
-        if items_now is not None and items_before:
-            median = sorted(items_before)[len(items_before) // 2]
-            if median and items_now >= self.bigger * median:
-                why = f"an answer has {number(items_now)} items, usually {number(median)}"
-                return _Shift(operation, now, usual, days, "bigger-reads", why)
-        rows = [row for row in traffic.rows if row.shape.operation == operation]
+        if items_now and items_before and median(items_now) >= self.bigger * median(items_before) > 0:
+            more, usual = number(median(items_now)), number(median(items_before))
+            return "bigger-reads", f"an answer has {more} items, usually {usual}"
+        rows = [row for row in traffic.rows if row.shape.operation == shift.operation and not row.secondary]
         attempts = max((row.attempts_a_request or 0.0 for row in rows), default=0.0)
         if attempts >= self.attempts:
-            return _Shift(operation, now, usual, days, "retries", f"{attempts:.2f} tries a call")
+            return "retries", f"{attempts:.2f} tries a call"
         seen = quantile_ms(rows, 0.99)
-        if seen is not None and seen >= self.factor * now:
-            return _Shift(operation, now, usual, days, "client", f"callers wait {number(seen)} ms for it")
-        return _Shift(operation, now, usual, days, "service", "DynamoDB's own latency rose, answers did not grow")
+        if seen is not None and seen - shift.now >= self.factor * shift.now:
+            return "client", f"callers wait {number(seen)} ms for it"
+        return "service", "DynamoDB's own latency rose, answers did not grow"
 
-    def _finding(self, shift: _Shift, traffic: Traffic) -> Finding:
+    def _finding(self, shift: _Shift, cause: str, why: str, traffic: Traffic) -> Finding:
         return finding(
             self.name,
             traffic,
             Severity.MEDIUM,
             f"{shift.operation} on {traffic.target} takes {number(shift.now)} ms at p99, {number(shift.before)} at this"
-            f" hour of {shift.days} past days: {shift.why}",
+            f" hour of {shift.days} past days: {why}",
             confidence=Confidence.LIKELY,
             because="a few past days are a small baseline",
             sources=(SourceName.CLOUDWATCH_METRICS.value,),
             subject=shift.operation,
-            cause=shift.cause,
+            direction=_direction(shift.operation),
+            cause=cause,
             evidence={
                 "p99_ms": round(shift.now, 2),
                 "usual_p99_ms": round(shift.before, 2),
@@ -114,8 +112,13 @@ class LatencyShift(Struct, frozen=True):
                 "days": shift.days,
                 "operation": shift.operation,
             },
-            advice=_ADVICE[shift.cause],
+            advice=_ADVICE[cause],
         )
+
+
+def _direction(operation: str) -> Direction | None:
+    """Return what an operation does; None of a PartiQL one, whose statement decides."""
+    return Direction.READ if operation in READS else Direction.WRITE if operation in WRITES else None
 
 
 _ADVICE: dict[str, tuple[Advice, ...]] = {

@@ -16,9 +16,9 @@ from analyzer.model.sight import Horizon, Sight, Skipped, SourceName
 from analyzer.traffic.series import series_of, total
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
-    from analyzer.model.traffic import Traffic
+    from analyzer.model.traffic import PatternTraffic, Traffic
 
 __all__ = ["ServiceFault"]
 
@@ -27,6 +27,7 @@ class ServiceFault(Struct, frozen=True):
     """Judges 5xx answers and calls that got no answer, one table at a time and over all of them."""
 
     errors_share: Share = 0.001
+    many_share: Share = 0.1
     least_errors: Whole = 5
     tables: Whole = 2
     transport_share: Share = 0.01
@@ -49,18 +50,18 @@ class ServiceFault(Struct, frozen=True):
         yield from self._transport(traffic)
 
     def _errors(self, traffic: Traffic) -> Iterable[Finding]:
-        by_log = sum(row.server_errors.value for row in traffic.rows)
+        by_log = sum(row.server_errors.value for row in _rows(traffic))
         by_metrics = _metric(traffic, "SystemErrors")
         errors = max(by_log, by_metrics or 0.0)
         asked = _asked(traffic)
         share = errors / asked if asked else None
-        many = traffic.around.with_server_errors >= self.tables and errors > 0
-        if not many and (errors < self.least_errors or (share is not None and share < self.errors_share)):
+        tables = traffic.around.with_server_errors
+        least = self.errors_share * (self.many_share if tables >= self.tables else 1)
+        if errors < self.least_errors or (share is not None and share < least):
             return
-        failed = sum(row.failed.value for row in traffic.rows)
-        calls = sum(row.requests.value for row in traffic.rows)
-        is_failing = calls > 0 and failed >= self.critical_failed_share * calls
-        where = f", {traffic.around.with_server_errors} of {traffic.around.asked} tables with it" if many else ""
+        calls = sum(row.requests.value for row in _rows(traffic))
+        is_failing = calls > 0 and by_log >= self.critical_failed_share * calls
+        where = f", {tables} of {traffic.around.asked} tables with it" if tables >= self.tables else ""
         yield finding(
             self.name,
             traffic,
@@ -71,35 +72,38 @@ class ServiceFault(Struct, frozen=True):
             subject="5xx",
             cause="service",
             evidence={
-                "server_errors": errors,
+                "server_errors": round(errors, 1),
                 "server_error_share": None if share is None else round(share, 6),
-                "tables_with_it": traffic.around.with_server_errors,
+                "failed_calls": round(by_log, 1) or None,
+                "tables_with_it": tables,
                 "tables_seen": traffic.around.asked,
-                "failed_calls": failed or None,
             },
             advice=_ADVICE,
         )
 
     def _transport(self, traffic: Traffic) -> Iterable[Finding]:
-        lost = sum(row.transport_failures.value for row in traffic.rows)
-        calls = sum(row.requests.value for row in traffic.rows)
+        lost = sum(row.transport_failures.value for row in _rows(traffic))
+        calls = sum(row.requests.value for row in _rows(traffic))
         across = traffic.around.with_transport_failures
         if lost < self.least_errors or lost < self.transport_share * calls:
             return
         is_path = across >= self.tables
+        is_hard = lost >= self.critical_failed_share * calls
+        callers = {row.caller for row in _rows(traffic) if row.transport_failures.value}
+        beside = f", and so it is with {across} of {traffic.around.asked} tables" if is_path else ""
         yield finding(
             self.name,
             traffic,
-            Severity.CRITICAL if lost >= self.critical_failed_share * calls else Severity.HIGH,
-            f"{number(lost)} of {number(calls)} calls to {traffic.target} got no answer at all"
-            + (f", and so it is with {across} of {traffic.around.asked} tables" if is_path else ""),
-            confidence=Confidence.CERTAIN if is_path else Confidence.LIKELY,
+            _severity_of_path(is_path=is_path, is_hard=is_hard),
+            f"{number(lost)} of {number(calls)} calls to {traffic.target} got no answer at all{beside}",
+            confidence=Confidence.CERTAIN if is_path else Confidence.POSSIBLE,
             because=None if is_path else "one table alone: it may be the client's own pool or network",
             subject="transport",
             cause="path",
+            caller=callers.pop() if len(callers) == 1 else None,
             evidence={
-                "transport_failures": lost,
-                "calls": calls,
+                "transport_failures": round(lost, 1),
+                "calls": round(calls, 1),
                 "tables_with_it": across,
                 "tables_seen": traffic.around.asked,
             },
@@ -134,6 +138,19 @@ _ADVICE = (
 )
 
 
+def _severity_of_path(*, is_path: bool, is_hard: bool) -> Severity:
+    """Say how bad lost calls are; those of one table alone page nobody."""
+    if is_path:
+        return Severity.CRITICAL if is_hard else Severity.HIGH
+    return Severity.HIGH if is_hard else Severity.MEDIUM
+
+
+def _rows(traffic: Traffic) -> Iterator[PatternTraffic]:
+    """Yield what was asked of the table and of its indexes: the service is one."""
+    for one in (traffic, *traffic.indexes):
+        yield from (row for row in one.rows if not row.secondary)
+
+
 def _metric(traffic: Traffic, metric: str) -> float | None:
     """Return the sum of a metric over all operations; None where nobody asked for it."""
     found = [total(series_of(traffic.metrics, metric, Operation=operation), traffic.window) for operation in OPERATIONS]
@@ -144,7 +161,7 @@ def _metric(traffic: Traffic, metric: str) -> float | None:
 
 def _asked(traffic: Traffic) -> float | None:
     """Return how many requests there were: of the log, else those that CloudWatch saw succeed."""
-    logged = sum(row.requests.value for row in traffic.rows)
+    logged = sum(row.requests.value for row in _rows(traffic))
     if logged:
         return logged
     counted = [

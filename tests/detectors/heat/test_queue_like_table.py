@@ -17,12 +17,13 @@ INDEX = Place(partition_key=("status",), sort_key=("createdAt",))
 
 
 def poll(limit: int | None = 8, **fields: Any) -> PatternTraffic:
-    fields = {"requests": 600, "returned": 400, "caller": "worker"} | fields
-    return row(shape("Query", "q", limit_bucket=limit), **fields)
+    fields = {"requests": 600, "returned": 400} | fields
+    return row(shape("Query", "q", limit_bucket=limit), caller="worker", **fields)
 
 
 def moves(update: str | None = "SET status = :0", **fields: Any) -> PatternTraffic:
-    return row(shape("UpdateItem", "u", update=update), **{"requests": 100} | fields)
+    fields = {"requests": 100} | fields
+    return row(shape("UpdateItem", "u", update=update), **fields)
 
 
 def queue(*rows: PatternTraffic, base: Traffic | None = None, share: float = 0.9, **fields: Any) -> Traffic:
