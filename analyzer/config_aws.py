@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import msgspec
 from msgspec import Struct
@@ -15,9 +15,6 @@ from collectors.changes.config import ChangesConfig
 from collectors.cloudwatch_metrics.config import CloudWatchMetricsConfig
 from collectors.contributor_insights.config import ContributorInsightsConfig
 from collectors.table_catalog.config import TableCatalogConfig
-
-if TYPE_CHECKING:
-    from analyzer.config import Settings
 
 __all__ = [
     "AwsAccountSettings",
@@ -207,20 +204,3 @@ class SourcesConfig(Struct, frozen=True, kw_only=True):
             SourceName.CHANGES: self.changes,
         }
         return frozenset(name for name, config in asked.items() if config is not None)
-
-    @classmethod
-    def of(cls, settings: Settings, *, with_tags: bool) -> SourcesConfig | None:
-        """Return what a configuration asks for, None where it asks for nothing; `with_tags`: the contract needs them."""
-        aws = settings.aws
-        if aws is None:
-            return None
-        tables = aws.tables
-        catalog = settings.table_catalog.config(tables, with_tags=with_tags)
-        insights = settings.contributor_insights.config(tables)
-        return cls(
-            aws=aws.config(),
-            catalog=catalog if aws.collects(SourceName.TABLE_CATALOG) else None,
-            metrics=settings.cloudwatch_metrics.config(tables) if aws.collects(SourceName.CLOUDWATCH_METRICS) else None,
-            insights=insights if aws.collects(SourceName.CONTRIBUTOR_INSIGHTS) else None,
-            changes=settings.changes.config(tables) if aws.collects(SourceName.CHANGES) else None,
-        )

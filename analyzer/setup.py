@@ -18,6 +18,7 @@ from analyzer.contract.model import EMPTY_CONTRACT, Contract
 from analyzer.detectors import DETECTORS
 from analyzer.errors import ConfigError, ContractError, Fault
 from analyzer.interfaces import Detector
+from analyzer.model.sight import SourceName
 from analyzer.render.show import Policy
 from analyzer.requests.digest_limits import DigestLimits
 from analyzer.requests.lexicon import Lexicon
@@ -29,7 +30,6 @@ from collectors.request_log.decoders.schema import DeclaredKeys
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from analyzer.model.sight import SourceName
 
 __all__ = [
     "Setup",
@@ -141,7 +141,7 @@ def build_setup(settings: Settings, faults: Sequence[Fault] = (), fallback: Salt
         found.append(settings.fault(("request_log", "files"), "nothing to read", mend))
     _refuse(found, settings)
     contract = cast("Contract", parts.contract)
-    collected = SourcesConfig.of(settings, with_tags=any(table.where.tags for table in contract.tables))
+    collected = _collected(settings, contract)
     request_log = msgspec.structs.replace(settings.request_log.config(), declared=declared_keys(contract))
     salt = None if parts.secret is None else Salt(parts.secret)
     return Setup(
@@ -213,6 +213,24 @@ def contract_of(settings: Settings) -> Contract:
     if faults:
         raise ContractError(faults)
     return reading.contract
+
+
+def _collected(settings: Settings, contract: Contract) -> SourcesConfig | None:
+    """Return what is to be read from AWS, None where nobody asks for anything."""
+    aws = settings.aws
+    if aws is None:
+        return None
+    tables = aws.tables
+    catalog = settings.table_catalog.config(tables, with_tags=any(table.where.tags for table in contract.tables))
+    metrics = settings.cloudwatch_metrics.config(tables)
+    insights = settings.contributor_insights.config(tables)
+    return SourcesConfig(
+        aws=aws.config(),
+        catalog=catalog if aws.collects(SourceName.TABLE_CATALOG) else None,
+        metrics=metrics if aws.collects(SourceName.CLOUDWATCH_METRICS) else None,
+        insights=insights if aws.collects(SourceName.CONTRIBUTOR_INSIGHTS) else None,
+        changes=settings.changes.config(tables) if aws.collects(SourceName.CHANGES) else None,
+    )
 
 
 def declared_keys(contract: Contract) -> tuple[DeclaredKeys, ...]:
