@@ -66,7 +66,8 @@ async def ask_tables(contract: Contract, aws: AwsCaller, region: str) -> tuple[C
     from collectors.table_catalog.config import TableCatalogConfig  # noqa: PLC0415 (light start)
 
     here = tuple(table for table in contract.tables if table.where.takes(Target(None, region, table.name)))
-    config = TableCatalogConfig(include=tuple(dict.fromkeys(table.name for table in here)))
+    names = tuple(dict.fromkeys(table.name for table in here))
+    config = TableCatalogConfig(include=names, with_ttl=False)
     batch = await TableCatalog(aws, config, Spot(region)).describe(Window(0, 0))
     for gap in batch.gaps:
         if gap.reason is not GapReason.NOT_ENABLED:

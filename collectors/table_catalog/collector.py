@@ -167,7 +167,7 @@ class TableCatalog:
         if not self._config.takes_tags(tags or {}) and tags is not None:
             return _Seen(None)
         target = Target(self._account, self._spot.region, table.name)
-        ttl = await self._ttl(name, window, gaps)
+        ttl = await self._ttl(name, window, gaps) if self._config.with_ttl else None
         snapshot = TableSnapshot(target=target, time=window.end, table=table, ttl=ttl, tags=tags or {})
         return _Seen(snapshot, tuple(gaps))
 

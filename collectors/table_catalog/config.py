@@ -18,9 +18,9 @@ class TableCatalogConfig(Struct, frozen=True):
 
     `include` and `exclude` are globs of names. A table must bear all of `tags` (values are globs) and none of
     `exclude_tags`; without `tags` an untagged table is seen like any other. `with_tags` reads tags though nobody
-    filters by them: the contract's `where.tags` needs them. Tags and quotas change by somebody's hand, and are asked
-    for once an hour; AWS allows DescribeLimits once a minute. `lookback_ms` is how far back scaling activities and
-    changes are told.
+    filters by them: the contract's `where.tags` needs them. Without `with_ttl` time to live is not asked for.
+    Tags and quotas change by somebody's hand, and are asked for once an hour; AWS allows DescribeLimits once a minute.
+    `lookback_ms` is how far back scaling activities and changes are told.
     """
 
     include: tuple[str, ...] = ("*",)
@@ -28,6 +28,7 @@ class TableCatalogConfig(Struct, frozen=True):
     tags: dict[str, str] = {}
     exclude_tags: dict[str, str] = {}
     with_tags: bool = False
+    with_ttl: bool = True
     every_ms: int = 300_000
     tags_every_ms: int = 3_600_000
     quotas_every_ms: int = 3_600_000

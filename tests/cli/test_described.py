@@ -43,7 +43,6 @@ def scripted(**answers: Any) -> ScriptedAws:
     return ScriptedAws(
         {
             "DescribeTable": lambda asked: {"Table": described(asked["TableName"])},
-            "DescribeTimeToLive": {"TimeToLiveDescription": {"TimeToLiveStatus": "DISABLED"}},
             **answers,
         }
     )
@@ -55,7 +54,7 @@ async def test_tables_with_exact_names_are_described_and_none_is_listed() -> Non
     contract = declared(cases=here, old=there)
     kept, tables = await ask_tables(contract, aws, "us-east-1")
     assert [table.name for table in tables] == [table.name for table in kept.tables] == ["cases"]
-    assert aws.operations() == ["DescribeTable", "DescribeTimeToLive"]
+    assert aws.operations() == ["DescribeTable"]
 
 
 async def test_a_glob_is_looked_for_among_all_tables() -> None:
