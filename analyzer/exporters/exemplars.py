@@ -52,7 +52,7 @@ class Exemplars:
         try:
             glimpse = self._decoder.decode(memoryview(lines)[start:])
             at = parse_instant(glimpse.time)
-        except (msgspec.DecodeError, ValueError):
+        except (msgspec.DecodeError, ValueError, RecursionError):
             return
         if glimpse.latency_ms is None or glimpse.trace_id is None or not _TRACE.fullmatch(glimpse.trace_id):
             return

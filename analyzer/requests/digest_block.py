@@ -49,9 +49,9 @@ class Line(Struct, gc=False):
     statement: str | None = None
     consistent: bool | None = None
     forward: bool | None = None
-    limit: int | None = None
+    limit: _Whole | None = None
     select: str | None = None
-    total_segments: int | None = None
+    total_segments: _Whole | None = None
     caller: str | None = None
     pattern: str | None = None
     sample_rate: _Rate = 1.0
@@ -144,7 +144,7 @@ def read_lines(block: bytes, counters: ReadCounters) -> list[Line]:
     if len(block) <= LONGEST_LINE:
         try:
             return _LINES.decode_lines(block)
-        except ValueError:
+        except (ValueError, RecursionError):
             pass
     lines = []
     for text in block.split(b"\n"):

@@ -41,6 +41,7 @@ _MOST = 100
 """Of members, tries, index keys and items returned so many are told at most: DynamoDB's own bound of a transaction."""
 
 
+_GREATEST = 2**40
 _DIGITS = 3
 """Of milliseconds."""
 
@@ -89,7 +90,7 @@ class CallReader:
             sample_rate=line.sample_rate,
             count=_known(line.count),
             scanned=_known(line.scanned),
-            limit=line.limit,
+            limit=_sane(line.limit),
             more=line.more,
             resumed=line.resumed,
             unprocessed=max(0, line.unprocessed),
@@ -153,7 +154,7 @@ class CallReader:
                 operation=member.op if member.op in _OPERATIONS else "",
                 table=table,
                 key=self._member_key(space, table, bytes(member.key)),
-                item_bytes=member.item_bytes,
+                item_bytes=_sane(member.item_bytes),
                 has_condition=member.condition is not None or member.op == "ConditionCheck",
                 canceled=_word_at(cancellation, position),
                 is_handed_back=None if back is None else position in back,
@@ -213,12 +214,17 @@ def _failed(failure: Failure) -> Notable:
 def _read(decode: Callable[[Any], Any], raw: msgspec.Raw) -> Any:  # noqa: ANN401 - what the decoder reads
     try:
         return decode(raw) if raw else None
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
 
 
 def _known(number: int) -> int | None:
     return None if number < 0 else number
+
+
+def _sane(number: int | None) -> int | None:
+    """Return a number that can be, None for what no state could hold."""
+    return number if number is not None and 0 <= number <= _GREATEST else None
 
 
 def _units(halves: int) -> float | None:
@@ -254,7 +260,7 @@ def _ttl(line: Line) -> TtlValue | None:
         attribute=seen.attribute,
         type=kind,
         number=_number(value),
-        expired_returned=seen.expired_returned,
+        expired_returned=_sane(seen.expired_returned),
     )
 
 

@@ -247,7 +247,7 @@ class KeySpace:
     def _parse_entry(self, raw: bytes, index: str) -> tuple[bytes, bytes] | None:
         try:
             attributes = _DECODE_ENTRIES(raw).get(index, {})
-        except ValueError:
+        except (ValueError, RecursionError):
             return None
         texts = _texts(attributes)
         places = self.places(texts) if texts else None
@@ -274,7 +274,7 @@ def canonical(raw: bytes) -> bytes:
     """Write a key without the escapes that JSON does not ask for; what cannot be read stays as it is."""
     try:
         return msgspec.json.encode(msgspec.json.decode(raw))
-    except ValueError:
+    except (ValueError, RecursionError):
         return raw
 
 
@@ -290,7 +290,7 @@ def canonical_all(joined: bytes, separator: bytes) -> bytes:
     try:
         values = _DECODE_ANY(b"[" + b",".join([raws[at] for at in escaped]) + b"]")
         written = _ENCODE_LINES(values).split(b"\n")
-    except ValueError:
+    except (ValueError, RecursionError):
         written = [canonical(raws[at]) for at in escaped]
     for at, raw in zip(escaped, written, strict=False):
         raws[at] = raw
@@ -305,7 +305,7 @@ def _joined(texts: dict[str, str], places: tuple[tuple[str, ...], tuple[str, ...
 def _read_texts(raw: bytes) -> dict[str, str]:
     try:
         return _texts(_DECODE(raw))
-    except ValueError:
+    except (ValueError, RecursionError):
         return {}
 
 

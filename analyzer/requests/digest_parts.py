@@ -73,7 +73,7 @@ class PartReader:
         """Return the members of a call in its order, each with its table."""
         try:
             members = _READ_MEMBERS(line.parts)
-        except ValueError:
+        except (ValueError, RecursionError):
             return []
         own = route.record.table
         if own is None or own[:4] == "arn:":
@@ -120,7 +120,7 @@ class PartReader:
         table = call.table
         try:
             parts = _READ_PARTS(line.parts) or None
-        except ValueError:
+        except (ValueError, RecursionError):
             parts = None
         record = msgspec.structs.replace(route.record, parts=parts)
         skeletons = self._router.skeletons(record)

@@ -143,7 +143,7 @@ def read_failure(error_raw: bytes, tries_raw: bytes) -> Failure | None:
 def _read(decode: Any, raw: bytes) -> Any:  # noqa: ANN401 - either of two decoders
     try:
         return decode(raw) if raw else None
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
 
 

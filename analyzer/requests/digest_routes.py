@@ -340,14 +340,14 @@ def _even_out(line: Line, texts: Texts, names: dict[str, str]) -> Evened | None:
 def _names(raw: bytes) -> dict[str, str] | None:
     try:
         return _DECODE_NAMES(raw)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
 
 
 def _values(raw: bytes) -> dict[str, dict[str, Any]]:
     try:
         return _DECODE_VALUES(raw)
-    except ValueError:
+    except (ValueError, RecursionError):
         return {}
 
 

@@ -36,7 +36,7 @@ def read_consumed(raw: bytes) -> Consumed | None:
     """Decode what a record says of its units; None for nothing that can be read."""
     try:
         return _DECODE(raw)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
 
 

@@ -332,3 +332,10 @@ def test_promtool_finds_nothing_to_mend(busy: Counts) -> None:
         [promtool, "check", "metrics"], input=render(everything(busy)).text, capture_output=True, check=False
     )
     assert (checked.returncode, checked.stdout.decode() + checked.stderr.decode()) == (0, "")
+
+
+def test_a_line_nested_without_end_is_no_exemplar() -> None:
+    exemplars = Exemplars()
+    exemplars.look(b"[" * 5000 + b"\n")
+    exemplars.look(b'{"time":' + b"[" * 5000 + b"\n")
+    assert exemplars.known() == {}
