@@ -33,7 +33,17 @@ def _heats_index(cause: Finding, effect: Finding) -> bool:
 
 
 def _pushes_back(cause: Finding, effect: Finding) -> bool:
-    return cause.index == effect.index and cause.cause == effect.cause and effect.direction == cause.direction
+    """Whether refusals are those of the index: told of it, or counted at its table, where nobody knows a limit."""
+    is_told = cause.index == effect.index or (effect.index is None and effect.cause == "unknown")
+    return is_told and effect.direction == cause.direction and cause.severity.rank >= Severity.HIGH.rank
+
+
+def _same_index(cause: Finding, effect: Finding) -> bool:
+    return cause.index == effect.index
+
+
+def _lost_on_it(cause: Finding, _effect: Finding) -> bool:
+    return bool(cause.evidence.get("failed_conditions"))
 
 
 def _scans_it_full(cause: Finding, effect: Finding) -> bool:
@@ -72,6 +82,12 @@ _RULES = (
     _Rule("hot-key", "retry-storm", _hot_there),
     _Rule("throttling", "retry-storm", _same_direction),
     _Rule("service-fault", "latency-shift", _fails_itself),
+    _Rule("index-building", "missing-index", _same_index),
+    _Rule("index-building", "gsi-lag", _same_index),
+    _Rule("index-building", "write-amplification", _same_index),
+    _Rule("gsi-back-pressure", "gsi-lag", _same_index),
+    _Rule("gsi-lag", "gsi-stale-read", _same_index),
+    _Rule("gsi-stale-read", "conditional-contention", _lost_on_it),
 )
 
 

@@ -106,6 +106,35 @@ def test_what_does_not_fit_explains_nothing(cause: Finding) -> None:
     assert fold((finding("throttling"), cause))[0].caused_by is None
 
 
+def test_an_index_that_is_pushed_back_explains_refusals_that_its_table_counts_without_a_limit() -> None:
+    pressure = finding("gsi-back-pressure", index="GSI2", direction=Direction.WRITE)
+    unnamed = finding("throttling", direction=Direction.WRITE, cause="unknown")
+    named = finding("throttling", direction=Direction.WRITE, cause="provisioned")
+    assert [one.caused_by for one in fold((unnamed, named, pressure))] == [pressure.id, None, None]
+
+
+@pytest.mark.parametrize(
+    ("cause", "effect"),
+    [
+        ("index-building", "missing-index"),
+        ("index-building", "gsi-lag"),
+        ("index-building", "write-amplification"),
+        ("gsi-back-pressure", "gsi-lag"),
+        ("gsi-lag", "gsi-stale-read"),
+    ],
+)
+def test_what_an_index_does_explains_findings_of_the_same_index_alone(cause: str, effect: str) -> None:
+    why, here, there = finding(cause, index="GSI2"), finding(effect, index="GSI2"), finding(effect, index="GSI1")
+    assert [one.caused_by for one in fold((here, there, why))] == [why.id, None, None]
+
+
+def test_stale_reads_explain_contention_where_conditions_failed_after_them() -> None:
+    contention = finding("conditional-contention")
+    lost, harmless = (finding("gsi-stale-read", index="GSI2", evidence={"failed_conditions": n}) for n in (3, 0))
+    assert fold((contention, lost))[0].caused_by == lost.id
+    assert fold((contention, harmless))[0].caused_by is None
+
+
 # advance
 
 
