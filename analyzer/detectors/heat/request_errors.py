@@ -6,18 +6,18 @@ from typing import TYPE_CHECKING, ClassVar
 
 from msgspec import Struct
 
-from analyzer.detectors.advice import advise
+from analyzer.detectors.advice import advise, aws
 from analyzer.detectors.thresholds import Share, Whole
 from analyzer.detectors.verdict import finding
 from analyzer.detectors.words import counted, percent, who
-from analyzer.model.finding import Finding, Severity
+from analyzer.model.finding import Advice, Change, Confidence, Direction, Finding, Severity
 from analyzer.model.sight import Horizon, Sight, Skipped
 from analyzer.traffic.measure import evidence_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
-    from analyzer.model.traffic import PatternTraffic, Refused, Traffic
+    from analyzer.model.traffic import Refused, Traffic
 
 __all__ = ["RequestErrors"]
 
@@ -38,8 +38,15 @@ _CLASSES = {
 }
 """Errors that no retry mends, by what is wrong (API Reference, "Common errors", and those of its operations)."""
 
-_OWN = ("index", "item size", "consistent read", "item collection", "exceeded the maximum allowed size")
-"""Words of messages that have detectors of their own."""
+_OWN = (
+    "specified index",
+    "index not found",
+    "item size",
+    "maximum allowed size",
+    "consistent read",
+    "item collection",
+)
+"""Words of messages that have detectors of their own: missing-index, item-too-large, gsi-consistent-read, and so on."""
 
 _FIX = {
     "validation": "Read the message of the error: the request itself is wrong, and a retry cannot mend it",
@@ -49,8 +56,15 @@ _FIX = {
 }
 
 
+_SUSPECTS = frozenset({"deploy", "index-deleted", "restore", "ttl", "replica"})
+"""Changes that may break a request; those of capacity and scaling do not."""
+
+_CHANGE_MS = 3_600_000
+"""How long after a change what is new is laid to it."""
+
+
 class RequestErrors(Struct, frozen=True):
-    """Judges one error of one shape and caller."""
+    """Judges one error of one shape."""
 
     share: Share = 0.01
     least_calls: Whole = 5
@@ -62,35 +76,73 @@ class RequestErrors(Struct, frozen=True):
     sharpens: ClassVar[frozenset[Sight]] = frozenset({Sight.CHANGES})
 
     def detect(self, traffic: Traffic) -> Iterable[Finding | Skipped]:
-        """Yield one finding a shape, caller and class of error."""
+        """Yield one finding a shape and code, of the caller that meets it most."""
+        worst: dict[tuple[str, str], tuple[Refused, float]] = {}
         for refused in traffic.refusals:
-            kind = _CLASSES.get(refused.code)
             row = traffic.rows[refused.row]
-            if kind is None or any(word in refused.message.lower() for word in _OWN):
+            if refused.code not in _CLASSES or any(word in refused.message.lower() for word in _OWN):
                 continue
             share = refused.calls.value / max(row.requests.value, 1.0)
-            if refused.calls.value >= self.least_calls and share >= self.share:
-                yield self._finding(refused, row, kind, share, traffic)
+            name = (row.shape.fingerprint, refused.code)
+            if refused.calls.value >= self.least_calls and (name not in worst or share > worst[name][1]):
+                worst[name] = (refused, share)
+        for refused, share in worst.values():
+            change = None if share >= self.share else _change_before(refused, traffic)
+            if share >= self.share or change is not None:
+                yield self._finding(refused, share, change, traffic)
 
-    def _finding(self, refused: Refused, row: PatternTraffic, kind: str, share: float, traffic: Traffic) -> Finding:
+    def _finding(self, refused: Refused, share: float, change: Change | None, traffic: Traffic) -> Finding:
+        row = traffic.rows[refused.row]
+        kind = _CLASSES[refused.code]
         said = f": {refused.message}" if refused.message else ""
+        since = "" if change is None else f", new since a change ({change.what})"
         return finding(
             self.name,
             traffic,
             Severity.HIGH if share >= self.failing_share else Severity.MEDIUM,
             f"{counted(refused.calls, 'call')} of {who(row.caller)} to {traffic.target} ({percent(share)} of its"
-            f" {row.shape.operation}) were refused as {refused.code}{said}",
-            subject=f"{row.shape.fingerprint}:{row.caller or ''}:{refused.code}",
+            f" {row.shape.operation}) were refused as {refused.code}{since}{said}",
+            confidence=Confidence.CERTAIN if change is None else Confidence.LIKELY,
+            subject=f"{row.shape.fingerprint}:{refused.code}",
             pattern=row.attribution.pattern,
             fingerprint=row.shape.fingerprint,
             caller=row.caller,
             cause=kind,
+            direction=Direction.WRITE if row.shape.writes else Direction.READ,
             evidence={
                 **evidence_of(refused_calls=refused.calls, requests=row.requests),
                 "refused_share": round(share, 5),
                 "code": refused.code,
             },
-            advice=(
-                advise("fix-caller", _FIX[kind], effect="the calls succeed, and stop being retried", takes="a deploy"),
-            ),
+            advice=tuple(_advice(kind, traffic)),
         )
+
+
+def _change_before(refused: Refused, traffic: Traffic) -> Change | None:
+    """Return the change after which an error is new: the calls before it that are known had none of its kind."""
+    end = traffic.window.end
+    changes = [one for one in traffic.changes if one.what in _SUSPECTS and end - _CHANGE_MS <= one.time < end]
+    if not changes or traffic.calls is None:
+        return None
+    change = max(changes, key=lambda one: one.time)
+    fingerprint = traffic.rows[refused.row].shape.fingerprint
+    before = [one for one in traffic.calls.of(traffic.target) if one.time < change.time]
+    asked = [one for one in before if one.fingerprint == fingerprint]
+    return change if asked and not any(one.error == refused.code for one in asked) else None
+
+
+def _advice(kind: str, traffic: Traffic) -> Iterator[Advice]:
+    table = traffic.target.table
+    looks = {
+        "missing-table": aws(traffic.target, "dynamodb list-tables"),
+        "key-unusable": aws(
+            traffic.target, f"dynamodb describe-table --table-name {table} --query Table.SSEDescription"
+        ),
+    }
+    yield advise(
+        "fix-caller",
+        _FIX[kind],
+        effect="the calls succeed, and stop being retried",
+        command=looks.get(kind),
+        takes="a deploy",
+    )

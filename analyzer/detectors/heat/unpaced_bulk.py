@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+import re
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from msgspec import Struct
 
@@ -16,13 +17,30 @@ from analyzer.traffic.limits_hit import limits_hit
 from analyzer.traffic.series import series_of, total
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
-    from analyzer.model.traffic import PatternTraffic, Traffic
+    from analyzer.model.finding import Advice
+    from analyzer.model.traffic import PatternTraffic, Throttles, Traffic
 
 __all__ = ["UnpacedBulk"]
 
 _BULK = frozenset({"BatchWriteItem", "PutItem", "UpdateItem", "DeleteItem"})
+
+_ONE_OFF = frozenset({"migration", "repair", "admin"})
+"""Purposes of the contract that say that a pattern is no daily work."""
+
+_BULK_NAMES = re.compile(r"back-?fill|bulk|import|migrat|replay|re-?index|loader|restore|seed|\betl\b", re.IGNORECASE)
+"""What people call callers that have time; none of them answers a click."""
+
+
+class _Bulk(NamedTuple):
+    """One caller's writes: their part of all, and where they are over a declared pace, that and what they do."""
+
+    caller: str | None
+    rows: tuple[PatternTraffic, ...]
+    share: float
+    over: tuple[float, float] | None
+    refused: float
 
 
 class UnpacedBulk(Struct, frozen=True):
@@ -38,16 +56,20 @@ class UnpacedBulk(Struct, frozen=True):
     sharpens: ClassVar[frozenset[Sight]] = frozenset({Sight.REQUEST_UNITS, Sight.CONTRACT})
 
     def detect(self, traffic: Traffic) -> Iterable[Finding | Skipped]:
-        """Yield a finding a caller, or one for the table where callers are not seen."""
+        """Yield the worst finding a shape, or one for the table where callers are not seen."""
         if traffic.target.index is not None:
             return
         if Sight.REQUESTS in traffic.sights:
-            yield from self._by_callers(traffic)
+            worst: dict[str, _Bulk] = {}
+            for bulk in self._by_callers(traffic):
+                fingerprint = _busiest(bulk.rows).shape.fingerprint
+                if fingerprint not in worst or bulk.share > worst[fingerprint].share:
+                    worst[fingerprint] = bulk
+            yield from (self._finding(bulk, traffic) for bulk in worst.values())
         elif (told := self._by_metrics(traffic)) is not None:
             yield told
 
-    def _by_callers(self, traffic: Traffic) -> Iterator[Finding]:
-        seconds = max(traffic.window.seconds, 1.0)
+    def _by_callers(self, traffic: Traffic) -> Iterator[_Bulk]:
         writers: dict[str | None, list[PatternTraffic]] = {}
         for row in traffic.rows:
             if row.shape.writes and not row.secondary:
@@ -56,60 +78,53 @@ class UnpacedBulk(Struct, frozen=True):
         refused = _refused(traffic)
         for caller, rows in writers.items():
             share = _units(rows) / everything if everything else 0.0
-            over = self._over_its_pace(rows, traffic, seconds)
-            is_bulk = refused >= self.least_tries and share >= self.caller_share and len(writers) > 1 and _is_bulk(rows)
+            over = _over_its_pace(rows, traffic)
+            is_most = refused >= self.least_tries and share >= self.caller_share
+            is_bulk = is_most and caller is not None and self._is_bulk(rows, traffic)
             if over is not None or is_bulk:
-                yield self._finding(caller, rows, share, over, refused, traffic)
+                yield _Bulk(caller, tuple(rows), share, over, refused)
 
-    @staticmethod
-    def _over_its_pace(rows: list[PatternTraffic], traffic: Traffic, seconds: float) -> tuple[float, float] | None:
-        """Return the units a second of a pattern, and the most that it declared, where it is over."""
-        for row in rows:
-            declared = traffic.place.patterns.get(row.attribution.pattern or "")
-            most = declared.max_units_per_second if declared is not None else None
-            rate = row.write_units.low / seconds
-            if most is not None and row.units_known and rate > most:
-                return rate, most
-        return None
+    def _is_bulk(self, rows: list[PatternTraffic], traffic: Traffic) -> bool:
+        """Whether writes come in batches, are declared as a one-off, or are named for what they do: nobody's clicks."""
+        batches = sum(_units([row]) for row in rows if row.shape.operation == "BatchWriteItem")
+        if batches >= self.batch_share * _units(rows):
+            return True
+        most = _busiest(rows)
+        declared = traffic.place.patterns.get(most.attribution.pattern or "")
+        is_declared = declared is not None and declared.purpose in _ONE_OFF
+        return is_declared or bool(_BULK_NAMES.search(most.caller or ""))
 
-    def _finding(
-        self,
-        caller: str | None,
-        rows: list[PatternTraffic],
-        share: float,
-        over: tuple[float, float] | None,
-        refused: float,
-        traffic: Traffic,
-    ) -> Finding:
+    def _finding(self, bulk: _Bulk, traffic: Traffic) -> Finding:
         others = {
             Victim(one.caller, one.pattern)
-            for throttles in traffic.throttles
-            if throttles.direction is Direction.WRITE
+            for throttles in _limits(traffic)
             for one in throttles.hurt
-            if one.caller != caller
+            if one.caller != bulk.caller
         }
-        most = max(rows, key=lambda row: row.write_units.value)
+        most = _busiest(bulk.rows)
+        over = bulk.over
         pace = "" if over is None else f", {number(over[0])} units a second where it declared {number(over[1])}"
-        hurt = f" while {number(refused)} write tries are refused" if refused else ""
+        hurt = f" while {number(bulk.refused)} write tries are refused" if bulk.refused else ""
         return finding(
             self.name,
             traffic,
             Severity.HIGH if others else Severity.MEDIUM,
-            f"{who(caller)} writes {percent(share)} of the write units of {traffic.target}{pace}{hurt}",
-            subject=caller or "",
-            caller=caller,
+            f"{who(bulk.caller)} writes {percent(bulk.share)} of the write units of {traffic.target}{pace}{hurt}",
+            confidence=Confidence.LIKELY if traffic.sampled else Confidence.CERTAIN,
+            subject=most.shape.fingerprint,
+            caller=bulk.caller,
             pattern=most.attribution.pattern,
             fingerprint=most.shape.fingerprint,
             victims=tuple(sorted(others, key=lambda victim: (victim.caller or "", victim.pattern or ""))),
             cause="over-its-pace" if over is not None else "unpaced",
             direction=Direction.WRITE,
             evidence={
-                "share_of_write_units": round(share, 4),
+                "share_of_write_units": round(bulk.share, 4),
                 "units_a_second": None if over is None else round(over[0], 2),
                 "declared_units_a_second": None if over is None else over[1],
-                "refused_tries": refused,
+                "refused_tries": round(bulk.refused, 1),
             },
-            advice=_advice(who(caller)),
+            advice=_advice(who(bulk.caller)),
         )
 
     def _by_metrics(self, traffic: Traffic) -> Finding | None:
@@ -145,14 +160,30 @@ class UnpacedBulk(Struct, frozen=True):
         )
 
 
-def _units(rows: list[PatternTraffic]) -> float:
+def _busiest(rows: Sequence[PatternTraffic]) -> PatternTraffic:
+    return max(rows, key=lambda row: _units([row]))
+
+
+def _units(rows: Sequence[PatternTraffic]) -> float:
     """Return write units, or requests where units are not known."""
     return sum(row.write_units.value if row.units_known else row.requests.value for row in rows)
 
 
-def _is_bulk(rows: list[PatternTraffic]) -> bool:
-    """Whether writes come in batches, or several a second from one shape: nobody's clicks."""
-    return any(row.shape.operation == "BatchWriteItem" for row in rows)
+def _over_its_pace(rows: list[PatternTraffic], traffic: Traffic) -> tuple[float, float] | None:
+    """Return the units a second of a pattern, and the most that it declared, where it is over."""
+    for row in rows:
+        declared = traffic.place.patterns.get(row.attribution.pattern or "")
+        most = declared.max_units_per_second if declared is not None else None
+        rate = row.write_units.low / max(traffic.window.seconds, 1.0)
+        if most is not None and row.units_known and rate > most:
+            return rate, most
+    return None
+
+
+def _limits(traffic: Traffic) -> Iterator[Throttles]:
+    """Yield what refused writes, at the table or at its indexes."""
+    for one in (traffic, *traffic.indexes):
+        yield from (throttles for throttles in one.throttles if throttles.direction is Direction.WRITE)
 
 
 def _refused(traffic: Traffic) -> float:
@@ -165,7 +196,7 @@ def _refused(traffic: Traffic) -> float:
     )
 
 
-def _advice(writer: str) -> tuple[object, ...]:
+def _advice(writer: str) -> tuple[Advice, ...]:
     return (
         advise(
             "pace-writes",

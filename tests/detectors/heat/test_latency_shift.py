@@ -48,7 +48,8 @@ def slower(
         days("SuccessfulRequestLatency", "SampleCount", requests, (requests,) * 5, operation),
         *more,
     )
-    return traffic(**{"metrics": metrics, "window": NOW, "rows": ()} | fields)
+    fields = {"metrics": metrics, "window": NOW, "rows": ()} | fields
+    return traffic(**fields)
 
 
 def only(evidence: Traffic) -> Finding:
