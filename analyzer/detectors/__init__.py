@@ -16,10 +16,24 @@ from analyzer.detectors.heat.sub_minute_burst import SubMinuteBurst
 from analyzer.detectors.heat.throttling import Throttling
 from analyzer.detectors.heat.unpaced_bulk import UnpacedBulk
 from analyzer.detectors.indexes.gsi_back_pressure import GsiBackPressure
+from analyzer.detectors.indexes.gsi_consistent_read import GsiConsistentRead
+from analyzer.detectors.indexes.gsi_stale_read import GsiStaleRead
+from analyzer.detectors.indexes.index_building import IndexBuilding
+from analyzer.detectors.indexes.item_collection_limit import ItemCollectionLimit
 from analyzer.detectors.indexes.missing_index import MissingIndex
+from analyzer.detectors.indexes.unused_index import UnusedIndex
+from analyzer.detectors.indexes.write_amplification import WriteAmplification
+from analyzer.detectors.reads.count_by_reading import CountByReading
 from analyzer.detectors.reads.declared_scan import DeclaredScan
+from analyzer.detectors.reads.empty_page_stop import EmptyPageStop
 from analyzer.detectors.reads.filter_heavy_query import FilterHeavyQuery
+from analyzer.detectors.reads.limit_before_filter import LimitBeforeFilter
+from analyzer.detectors.reads.missing_pagination import MissingPagination
+from analyzer.detectors.reads.n_plus_one import NPlusOne
+from analyzer.detectors.reads.polling_read import PollingRead
+from analyzer.detectors.reads.strong_read_cost import StrongReadCost
 from analyzer.detectors.reads.unexpected_scan import UnexpectedScan
+from analyzer.detectors.reads.unpaced_scan import UnpacedScan
 
 DETECTORS = (
     HotKey,
@@ -35,9 +49,23 @@ DETECTORS = (
     RequestErrors,
     UnpacedBulk,
     GsiBackPressure,
+    GsiStaleRead,
+    GsiConsistentRead,
+    UnusedIndex,
     MissingIndex,
+    IndexBuilding,
+    WriteAmplification,
+    ItemCollectionLimit,
     UnexpectedScan,
     DeclaredScan,
+    UnpacedScan,
     FilterHeavyQuery,
+    LimitBeforeFilter,
+    EmptyPageStop,
+    MissingPagination,
+    CountByReading,
+    NPlusOne,
+    PollingRead,
+    StrongReadCost,
     UndeclaredPattern,
 )

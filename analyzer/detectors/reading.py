@@ -1,0 +1,95 @@
+"""What the detectors of reads reckon alike: cost, shares, the declaration of a row, the key of a call."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from analyzer.knowledge.prices import Cost, prices_of, read_cost
+from analyzer.model.finding import Direction
+from analyzer.traffic.limits_hit import limits_hit
+from analyzer.traffic.measure import direction_units
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from analyzer.model.calls import Call
+    from analyzer.model.finding import KeyShown
+    from analyzer.model.shape import Shape
+    from analyzer.model.traffic import Declared, PatternTraffic, Traffic
+    from analyzer.traffic.limits_hit import LimitHit
+
+__all__ = [
+    "capacity_share",
+    "cost_of",
+    "declared_of",
+    "key_of",
+    "one_key",
+    "read_refusals",
+    "rows_of_shape",
+    "share_of_reads",
+]
+
+
+def cost_of(units: float, traffic: Traffic) -> Cost:
+    """Return what so many read units in the window cost a month, if that rate goes on."""
+    capacity = traffic.place.capacity
+    rate = units / max(traffic.window.seconds, 1.0)
+    return read_cost(rate, capacity.billing_mode, prices_of(capacity.table_class))
+
+
+def share_of_reads(units: float, traffic: Traffic) -> float:
+    """Return which part of the read units that requests tell of these are."""
+    return units / max(direction_units(traffic, Direction.READ), 1e-9)
+
+
+def capacity_share(units: float, traffic: Traffic) -> float | None:
+    """Return which part of its provisioned reads so many units in the window are; None on demand, or not known."""
+    capacity = traffic.place.capacity
+    if capacity.billing_mode != "PROVISIONED" or not capacity.read_units:
+        return None
+    return units / max(traffic.window.seconds, 1.0) / capacity.read_units
+
+
+def declared_of(row: PatternTraffic | None, traffic: Traffic) -> Declared | None:
+    """Return the declaration of a row's pattern, None where it has none."""
+    return None if row is None else traffic.place.patterns.get(row.attribution.pattern or "")
+
+
+def rows_of_shape(traffic: Traffic, shape: Shape, caller: str | None) -> list[PatternTraffic]:
+    """Return the rows of a caller and a shape, whatever its limit."""
+    return [
+        row
+        for row in traffic.rows
+        if row.caller == caller
+        and (row.shape.fingerprint == shape.fingerprint or _without_limit(row.shape) == _without_limit(shape))
+    ]
+
+
+def _without_limit(shape: Shape) -> tuple[object, ...]:
+    return (shape.operation, shape.index, shape.key, shape.filter, shape.projection, shape.statement, shape.select)
+
+
+def key_of(call: Call, traffic: Traffic) -> KeyShown | None:
+    """Return the key that a call asked for, by attribute; None where it has none or its attributes are not known."""
+    key, place = call.key, traffic.place
+    if key is None:
+        return None
+    asked = [predicate.attribute for predicate in call.shape.key if predicate.operator == "="]
+    names = [*place.partition_key, *place.sort_key] if len(place.partition_key) == 1 else asked
+    values = (key.partition, key.sort)
+    return {name: value for name, value in zip(names, values, strict=False) if value is not None} or None
+
+
+def one_key(calls: Iterable[Call], traffic: Traffic) -> KeyShown | None:
+    """Return the key of calls that all asked for the same one."""
+    first = None
+    for call in calls:
+        if call.key is None or (first is not None and call.key != first.key):
+            return None
+        first = first or call
+    return None if first is None else key_of(first, traffic)
+
+
+def read_refusals(traffic: Traffic) -> list[LimitHit]:
+    """Return the limits of the whole target that refused reads: not those of one key's partition."""
+    return [hit for hit in limits_hit(traffic) if hit.direction is Direction.READ and hit.cause != "key-range"]

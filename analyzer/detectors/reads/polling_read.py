@@ -1,0 +1,201 @@
+"""The same read again and again on a clock, whether anything changed or not."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING, ClassVar
+
+from msgspec import Struct
+
+from analyzer.detectors.advice import advise
+from analyzer.detectors.reading import capacity_share, cost_of, declared_of, one_key, read_refusals, share_of_reads
+from analyzer.detectors.thresholds import Positive, Share, Whole
+from analyzer.detectors.verdict import finding
+from analyzer.detectors.words import number, percent, who
+from analyzer.knowledge.throttling import is_throttle
+from analyzer.model.calls import Call, Calls
+from analyzer.model.finding import Advice, Direction, Finding, Risk, Severity
+from analyzer.model.sight import Horizon, Sight, Skipped, SourceName
+from analyzer.statistics.period import Period, period_of
+from analyzer.traffic.sequences import Repeated, repeats
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from analyzer.model.calls import CallBook
+    from analyzer.model.traffic import Traffic
+
+__all__ = ["PollingRead"]
+
+
+class _Poll(Struct, frozen=True):
+    """One caller's reads of one shape on a clock: `first` pages and all pages, their units within the window."""
+
+    first: Calls
+    every: Calls
+    period: Period
+    units: float
+
+
+class PollingRead(Struct, frozen=True):
+    """Judges reads of one shape and key that keep a period, by what they take of the target."""
+
+    least_times: Whole = 6
+    jitter: Share = 0.1
+    regular_share: Share = 0.8
+    least_share: Share = 0.1
+    most_share: Share = 0.5
+    least_dollars: Positive = 1.0
+    medium_dollars: Positive = 10.0
+
+    name: ClassVar[str] = "polling-read"
+    horizon: ClassVar[Horizon] = Horizon.SPAN
+    needs: ClassVar[tuple[frozenset[Sight], ...]] = (frozenset({Sight.REQUEST_SEQUENCES}),)
+    sharpens: ClassVar[frozenset[Sight]] = frozenset({Sight.REQUEST_UNITS, Sight.METRICS, Sight.CONTRACT})
+
+    def detect(self, traffic: Traffic) -> Iterable[Finding | Skipped]:
+        """Yield one finding a caller and shape; the tables of known libraries are polled by design."""
+        if traffic.calls is None or traffic.place.library is not None:
+            return
+        for poll in self._polls(traffic.calls, traffic):
+            throttled = sum(_is_throttled(call) for call in poll.every)
+            share, dollars = share_of_reads(poll.units, traffic), cost_of(poll.units, traffic).dollars
+            is_dear = dollars >= self.medium_dollars or (share >= self.least_share and dollars >= self.least_dollars)
+            is_refused = bool(throttled) or (share >= self.least_share and bool(read_refusals(traffic)))
+            if is_dear or is_refused:
+                yield self._finding(poll, share, throttled, traffic)
+
+    def _polls(self, book: CallBook, traffic: Traffic) -> Iterator[_Poll]:
+        of_target = book.of(traffic.target)
+        clocks: dict[tuple[str | None, str], list[tuple[Repeated, Period]]] = defaultdict(list)
+        for repeated in repeats(of_target, has_all=book.share >= 1):
+            calls = repeated.calls
+            if len(calls) < self.least_times or calls[0].shape.writes or _is_meant(repeated, book, traffic):
+                continue
+            times = [call.time / 1000 for call in calls]
+            period = period_of(times, jitter=self.jitter, regular_share=self.regular_share)
+            if period is not None:
+                clocks[repeated.caller, repeated.fingerprint].append((repeated, period))
+        for (caller, fingerprint), found in clocks.items():
+            asked = {(repeated.key, repeated.calls[0].asked) for repeated, _ in found}
+            every = tuple(
+                call
+                for call in of_target
+                if call.fingerprint == fingerprint and call.caller == caller and (call.key, call.asked) in asked
+            )
+            yield _Poll(
+                first=tuple(call for repeated, _ in found for call in repeated.calls),
+                every=every,
+                period=max(found, key=lambda one: len(one[0].calls))[1],
+                units=sum(call.read_units or 0.0 for call in every) * _stretch(book, traffic),
+            )
+
+    def _finding(self, poll: _Poll, share: float, throttled: int, traffic: Traffic) -> Finding:
+        call = poll.first[0]
+        cost = cost_of(poll.units, traffic)
+        row = next((row for row in traffic.rows if row.shape.fingerprint == call.fingerprint), None)
+        key = one_key(poll.first, traffic)
+        refusals = read_refusals(traffic)
+        of_metrics = any(SourceName.CLOUDWATCH_METRICS.value in hit.sources for hit in refusals)
+        place = f"{traffic.target}" if key is None else f"{{key}} in {traffic.target}"
+        beside = ", while reads are refused" if throttled or refusals else ""
+        return finding(
+            self.name,
+            traffic,
+            self._severity(poll, share, throttled, refused=bool(refusals), traffic=traffic),
+            f"{who(call.caller)} reads {place} every {number(round(poll.period.seconds, 1))} seconds by"
+            f" {call.operation}, {number(len(poll.first))} times, {number(len(poll.every))} calls:"
+            f" {percent(min(share, 1.0))} of the read units{beside}",
+            sources=(SourceName.REQUEST_LOG.value, *((SourceName.CLOUDWATCH_METRICS.value,) if of_metrics else ())),
+            subject=call.fingerprint,
+            key=key,
+            fingerprint=call.fingerprint,
+            caller=call.caller,
+            pattern=None if row is None else row.attribution.pattern,
+            direction=Direction.READ,
+            evidence={
+                "period_s": round(poll.period.seconds, 2),
+                "clocks": poll.period.clocks,
+                "regular_share": round(poll.period.regular_share, 3),
+                "times": len(poll.first),
+                "calls": len(poll.every),
+                "read_units": round(poll.units, 1),
+                "units_a_time": round(poll.units / len(poll.first), 1),
+                "share_of_read_units": round(min(share, 1.0), 4),
+                "throttled_calls": throttled,
+                "filter_attributes": ", ".join(call.shape.filter_attributes) or None,
+                "price": cost.basis,
+            },
+            cost_per_month_usd=round(cost.dollars, 2),
+            advice=tuple(_advice(call, traffic)),
+        )
+
+    def _severity(self, poll: _Poll, share: float, throttled: int, *, refused: bool, traffic: Traffic) -> Severity:
+        if (throttled or refused) and share >= self.most_share:
+            return Severity.HIGH
+        if any(is_throttle(call.error) for call in poll.every):
+            return Severity.HIGH
+        dollars = cost_of(poll.units, traffic).dollars
+        taken = capacity_share(poll.units, traffic) or 0.0
+        is_medium = throttled or refused or dollars >= self.medium_dollars or taken >= self.least_share
+        return Severity.MEDIUM if is_medium else Severity.LOW
+
+
+def _is_meant(repeated: Repeated, book: CallBook, traffic: Traffic) -> bool:
+    """Whether it is a lease or a lock, whose key is written under a condition, or declared to run on a schedule."""
+    row = next((row for row in traffic.rows if row.shape.fingerprint == repeated.fingerprint), None)
+    declared = declared_of(row, traffic)
+    if declared is not None and declared.schedule is not None:
+        return True
+    at_key: Calls = () if repeated.key is None else book.by_key(traffic.target).get(repeated.key, ())
+    return any(call.shape.writes and call.condition is not None for call in at_key)
+
+
+def _stretch(book: CallBook, traffic: Traffic) -> float:
+    """Return by how much the window is longer than what the book covers of it."""
+    window = traffic.window
+    if book.since is None or book.since <= window.start:
+        return 1.0
+    return window.seconds * 1000 / max(window.end - book.since, 1)
+
+
+def _is_throttled(call: Call) -> bool:
+    return any(is_throttle(code) for code in (call.error, *(one.code for one in call.tries)))
+
+
+def _advice(call: Call, traffic: Traffic) -> Iterator[Advice]:
+    yield advise(
+        "fix-caller",
+        f"Ask the owner of {who(call.caller)} how old an answer may be, and whether it must ask so often",
+        effect="half as often is half the units",
+        takes="minutes",
+    )
+    if call.operation == "Scan":
+        filtered = call.shape.filter_attributes
+        what = f"where {filtered[0]} is set" if filtered else "that are due"
+        yield advise(
+            "make-index-sparse",
+            f"Keep only the items {what} in a sparse index, and Query that with a Limit",
+            effect="a poll that finds nothing costs half a unit",
+            risk=Risk.LOW,
+            reversible=True,
+            takes="an index build, and a deploy that writes its key on those items alone",
+            snippet='table.query(IndexName="due", KeyConditionExpression=Key("due_shard").eq("0"), Limit=25)',
+        )
+    elif call.operation == "GetItem":
+        yield advise(
+            "cache-item",
+            "Keep the item in the process for as long as its age does not matter, or put DAX before it",
+            effect="one read a process and time to live",
+            risk=Risk.LOW,
+            reversible=True,
+            takes="a deploy",
+        )
+    yield advise(
+        "use-stream",
+        f"Let the stream of {traffic.target.table} tell of changes, or hand work over with a queue",
+        effect="nothing is read while nothing changes",
+        risk=Risk.LOW,
+        reversible=True,
+        takes="a deploy",
+    )

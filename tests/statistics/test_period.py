@@ -1,0 +1,53 @@
+from __future__ import annotations
+
+import random
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from analyzer.statistics.period import Period, period_of
+
+
+def test_a_steady_clock_has_its_period() -> None:
+    assert period_of([0, 10, 20, 30, 40, 50]) == Period(10, 1, 1.0)
+
+
+def test_a_clock_with_a_little_jitter_keeps_its_period() -> None:
+    found = period_of([0, 10.4, 19.8, 30.1, 40.0, 50.3])
+    assert found is not None
+    assert round(found.seconds) == 10
+
+
+def test_a_tick_that_was_not_seen_is_no_break() -> None:
+    found = period_of([0, 10, 20, 40, 50, 60, 70])
+    assert found == Period(10, 1, 1.0)
+
+
+def test_two_processes_with_one_period_are_two_clocks() -> None:
+    assert period_of([0, 3, 10, 13, 20, 23, 30, 33]) == Period(10, 2, 1.0)
+
+
+def test_bursts_at_one_instant_have_no_period_between_them() -> None:
+    assert period_of([0, 0, 0, 0, 0, 0]) is None
+
+
+def test_three_instants_at_least_make_a_rhythm() -> None:
+    assert period_of([0, 10]) is None
+    assert period_of([]) is None
+
+
+def test_arrivals_by_chance_keep_no_period() -> None:
+    chance = random.Random(7)
+    for _ in range(200):
+        times, at = [], 0.0
+        for _ in range(30):
+            at += chance.expovariate(0.1)
+            times.append(at)
+        assert period_of(times) is None
+
+
+@given(st.floats(1, 600), st.integers(3, 40), st.floats(0, 1e6))
+def test_every_steady_clock_is_found_whenever_it_starts(period: float, ticks: int, start: float) -> None:
+    found = period_of([start + number * period for number in range(ticks)])
+    assert found is not None
+    assert abs(found.seconds - period) < 0.01 * period
