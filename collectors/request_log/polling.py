@@ -41,8 +41,8 @@ def gap_of(error: CollectError, path: str) -> Gap:
 class PolledStream(ABC):
     """A stream of rounds; a round that fails ends early and begins again where it was, later each time.
 
-    A round is one look at everything that came since. `stop` ends it at the next block: what was not read is read from
-    the position after a restart.
+    A round is one look at everything that came since. `stop` ends it at once: what was not read is read from the
+    position after a restart.
     """
 
     name: ClassVar[str] = SourceName.REQUEST_LOG
@@ -83,10 +83,8 @@ class PolledStream(ABC):
         while not self._stop.is_set():
             try:
                 async with aclosing(self.look()) as found:
-                    async for block in found:
+                    while (block := await self._unless_stopped(found)) is not None:
                         yield block
-                        if self._stop.is_set():
-                            return
             except CollectError as error:
                 self._failures += 1
                 self._gap = gap_of(error, self._path)
@@ -96,13 +94,26 @@ class PolledStream(ABC):
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self._stop.wait(), self.pause_ms() / 1000)
 
+    async def _unless_stopped(self, found: AsyncGenerator[Block, None]) -> Block | None:
+        """Return the next block, None at the end; a call that hangs holds up nobody who wants to stop."""
+        step = asyncio.ensure_future(anext(found, None))
+        stopping = asyncio.ensure_future(self._stop.wait())
+        try:
+            await asyncio.wait({step, stopping}, return_when=asyncio.FIRST_COMPLETED)
+            return None if self._stop.is_set() else step.result()
+        finally:
+            stopping.cancel()
+            if not step.done():
+                step.cancel()
+                await asyncio.wait({step})
+
     def pause_ms(self) -> int:
         """Return how long to wait for the next look: longer after each failure."""
         longer = self._poll_ms << min(self._failures, _MOST_DOUBLINGS)
         return max(self._poll_ms, min(longer, _LONGEST_PAUSE_MS))
 
     def stop(self) -> None:
-        """End `blocks` at the next block."""
+        """End `blocks`, wherever it is."""
         self._stop.set()
 
     def close(self) -> None:

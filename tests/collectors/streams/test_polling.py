@@ -1,12 +1,17 @@
 from __future__ import annotations
 
+import asyncio
 import json
+from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from collectors.request_log.decoders.recognize import SAMPLE_BYTES
 from collectors.request_log.polling import wall_clock
+from collectors.request_log.s3.collector import S3Stream
+from collectors.request_log.s3.config import S3Config
 from collectors.request_log.seen import Seen, fingerprint_of
 from collectors.request_log.translating import Translation
 from tests.collectors.streams.conftest import NOW, lines_of, record
@@ -96,3 +101,41 @@ def test_other_logs_in_an_envelope_are_nobody_s_loss() -> None:
     events = [{"id": "1", "timestamp": NOW, "message": text} for text in ("START {x", json.dumps(record(1)), '{"v": 1')]
     content = json.dumps({"messageType": "DATA_MESSAGE", "logGroup": "g", "logEvents": events})
     assert read(content.encode(), 10**6) == (["r1"], {})
+
+
+class Hanging:
+    """An AWS that never answers."""
+
+    def __init__(self) -> None:
+        self.was_asked = asyncio.Event()
+        self.was_cancelled = False
+
+    async def call(self, *_: Any, **__: Any) -> dict[str, Any]:
+        self.was_asked.set()
+        try:
+            await asyncio.Event().wait()
+        except asyncio.CancelledError:
+            self.was_cancelled = True
+            raise
+        return {}
+
+
+@pytest.mark.parametrize("is_cancelled", ["stopped", "cancelled"])
+async def test_a_call_that_hangs_holds_up_nobody_who_wants_to_stop(is_cancelled: str) -> None:
+    aws = Hanging()
+    stream = S3Stream(S3Config("logs"), aws)
+
+    async def read() -> list[bytes]:
+        return [block.lines async for block in stream.blocks()]
+
+    async with asyncio.timeout(10):
+        task = asyncio.create_task(read())
+        await aws.was_asked.wait()
+        if is_cancelled == "cancelled":
+            task.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await task
+        else:
+            stream.stop()
+            assert await task == []
+    assert aws.was_cancelled
