@@ -5,6 +5,7 @@ from __future__ import annotations
 __all__ = [
     "BATCH_GET_KEYS",
     "BATCH_WRITE_ITEMS",
+    "COLLECTION_BYTES",
     "GSIS_A_TABLE",
     "ITEM_BYTES",
     "LSIS_A_TABLE",
@@ -23,6 +24,8 @@ WRITE_UNITS_A_PARTITION = 1000
 GSIS_A_TABLE = 20
 LSIS_A_TABLE = 5
 ITEM_BYTES = 400 * 1024
+COLLECTION_BYTES = 10 * 1024**3
+"""What one partition key of a table with a local index may hold, entries in its local indexes included."""
 
 # API Reference: BatchGetItem, BatchWriteItem, TransactWriteItems, read 2026-11-30.
 BATCH_GET_KEYS = 100

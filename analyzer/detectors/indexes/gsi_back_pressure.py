@@ -16,10 +16,11 @@ from analyzer.detectors.verdict import finding
 from analyzer.detectors.words import between, number, percent, who
 from analyzer.knowledge.operations import WRITES
 from analyzer.model.finding import Advice, Confidence, Direction, Finding, Risk, Severity, Victim
-from analyzer.model.sight import Horizon, Sight, Skipped
+from analyzer.model.sight import Horizon, Sight, Skipped, SourceName
 from analyzer.traffic.limits_hit import LimitHit, limits_hit
 from analyzer.traffic.measure import evidence_of
 from analyzer.traffic.series import series_of, total
+from analyzer.traffic.use import WriteUse, write_use
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -33,6 +34,7 @@ class GsiBackPressure(Struct, frozen=True):
     """Judges the write limits of an index by what they do to its table's writers."""
 
     critical_caller_share: Share = 0.05
+    full_share: Share = 0.9
 
     name: ClassVar[str] = "gsi-back-pressure"
     horizon: ClassVar[Horizon] = Horizon.WINDOW
@@ -40,12 +42,16 @@ class GsiBackPressure(Struct, frozen=True):
     sharpens: ClassVar[frozenset[Sight]] = frozenset({Sight.REQUESTS, Sight.REQUEST_KEYS, Sight.TABLE})
 
     def detect(self, traffic: Traffic) -> Iterable[Finding | Skipped]:
-        """Yield one finding a limit of the index; the base table has none."""
+        """Yield at most one finding an index, by the limit that refused most; the base table has none."""
         if traffic.target.index is None:
             return
-        for hit in limits_hit(traffic):
-            if hit.direction is Direction.WRITE:
-                yield self._finding(hit, traffic)
+        hits = [hit for hit in limits_hit(traffic) if hit.direction is Direction.WRITE]
+        if hits:
+            yield self._finding(max(hits, key=_weight), traffic)
+            return
+        use = write_use(traffic)
+        if use is not None and use.share >= self.full_share:
+            yield self._no_headroom(use, traffic)
 
     def _finding(self, hit: LimitHit, traffic: Traffic) -> Finding:
         fails = any(one.failed >= self.critical_caller_share * one.calls for one in hit.hurt if one.failed)
@@ -58,7 +64,6 @@ class GsiBackPressure(Struct, frozen=True):
             confidence=Confidence.CERTAIN if hit.is_sure else Confidence.LIKELY,
             **({"because": hit.because} if hit.because else {}),
             sources=hit.sources,
-            subject=hit.cause,
             pattern=most.pattern if most else None,
             caller=most.caller if most else None,
             victims=tuple(dict.fromkeys(Victim(one.caller, one.pattern) for one in hit.hurt)),
@@ -67,6 +72,40 @@ class GsiBackPressure(Struct, frozen=True):
             evidence=_evidence(hit, traffic),
             advice=tuple(_advice(hit, traffic)),
         )
+
+    def _no_headroom(self, use: WriteUse, traffic: Traffic) -> Finding:
+        limits = next((one for one in traffic.scaling if one.direction is Direction.WRITE), None)
+        aims = None if limits is None else limits.target_share
+        return finding(
+            self.name,
+            traffic,
+            Severity.LOW,
+            f"index {traffic.target.index} of {traffic.target.table} uses {percent(use.share)} of its"
+            f" {number(use.provisioned)} write units, and nothing is refused yet: there is no headroom",
+            because="autoscaling may aim there" if aims is None else f"autoscaling aims at {percent(aims)}",
+            sources=(use.source.value, SourceName.TABLE_CATALOG.value),
+            direction=Direction.WRITE,
+            evidence={
+                "used_share": round(use.share, 4),
+                "write_units_a_second": round(use.units_a_second, 3),
+                "provisioned_units": use.provisioned,
+            },
+            advice=(
+                advise(
+                    "smooth-traffic",
+                    f"Keep bulk writes that fill {traffic.target.index} apart from the daily peak",
+                    effect="no write of the table is refused for its index",
+                    takes="a deploy",
+                ),
+                *raise_capacity(traffic, Direction.WRITE),
+            ),
+        )
+
+
+def _weight(hit: LimitHit) -> tuple[bool, float]:
+    """Order limits: one that has a name before one that has none, then by what it refused."""
+    refused = hit.events if hit.tries is None else hit.tries.value
+    return hit.cause != "unknown", refused or 0.0
 
 
 def _summary(hit: LimitHit, traffic: Traffic) -> str:

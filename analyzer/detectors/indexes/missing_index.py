@@ -10,8 +10,10 @@ from analyzer.detectors.advice import advise, aws
 from analyzer.detectors.thresholds import Whole
 from analyzer.detectors.verdict import finding
 from analyzer.detectors.words import counted, who
-from analyzer.model.finding import Finding, Risk, Severity
-from analyzer.model.sight import Horizon, Sight, Skipped
+from analyzer.errors import closest
+from analyzer.model.finding import Confidence, Finding, Risk, Severity
+from analyzer.model.sight import Horizon, Sight, Skipped, SourceName
+from analyzer.traffic.building import building_of
 from analyzer.traffic.measure import add, evidence_of
 
 if TYPE_CHECKING:
@@ -23,11 +25,10 @@ if TYPE_CHECKING:
 __all__ = ["MissingIndex"]
 
 _MESSAGES = ("does not have the specified index", "index not found", "requested resource not found: index")
-_BUILDING = ("CREATING", "UPDATING")
 
 
 class MissingIndex(Struct, frozen=True):
-    """Reads DynamoDB's own refusal: it names the index it has not."""
+    """Reads DynamoDB's own refusal, which names the index; where the log has no message, the table's description."""
 
     least_calls: Whole = 1
 
@@ -38,9 +39,9 @@ class MissingIndex(Struct, frozen=True):
 
     def detect(self, traffic: Traffic) -> Iterable[Finding | Skipped]:
         """Yield one finding for the index that requests named; silent while it is being built."""
-        if traffic.target.index is None or traffic.place.index_status in _BUILDING:
+        if traffic.target.index is None or building_of(traffic) is not None:
             return
-        refused = [one for one in traffic.refusals if any(text in one.message.lower() for text in _MESSAGES)]
+        refused = [one for one in traffic.refusals if _names_it(one, traffic)]
         calls = add(one.calls for one in refused)
         if refused and calls.value >= self.least_calls:
             yield self._finding(refused, calls, traffic)
@@ -48,21 +49,32 @@ class MissingIndex(Struct, frozen=True):
     def _finding(self, refused: list[Refused], calls: Estimate, traffic: Traffic) -> Finding:
         target = traffic.target
         row = traffic.rows[max(refused, key=lambda one: one.calls.value).row]
+        is_told = any(_is_told(one) for one in refused)
+        near = _nearest(traffic)
         return finding(
             self.name,
             traffic,
             Severity.CRITICAL,
             f"{counted(calls, 'call')} of {who(row.caller)} asked {target.table} for index {target.index}, which it has"
             " not: every one was refused",
+            confidence=Confidence.CERTAIN if is_told else Confidence.LIKELY,
+            **({} if is_told else {"because": "the log has no message; the table's description has no such index"}),
+            sources=(SourceName.REQUEST_LOG.value, *(() if is_told else (SourceName.TABLE_CATALOG.value,))),
             subject="",
             pattern=row.attribution.pattern,
             fingerprint=row.shape.fingerprint,
             caller=row.caller,
-            evidence={**evidence_of(refused_calls=calls), "error": refused[0].code, "message": refused[0].message},
+            evidence={
+                **evidence_of(refused_calls=calls),
+                "error": refused[0].code,
+                "message": refused[0].message or None,
+                "nearest_index": near,
+            },
             advice=(
                 advise(
                     "check-client",
-                    f"Roll the caller back, or correct the index name: the command lists those of {target.table}",
+                    "Roll the caller back, or correct the index name:"
+                    + (f" {near} is there" if near else f" the command lists those of {target.table}"),
                     effect="calls succeed again",
                     command=aws(target, f"dynamodb describe-table --table-name {target.table}"),
                     takes="minutes",
@@ -77,3 +89,22 @@ class MissingIndex(Struct, frozen=True):
                 ),
             ),
         )
+
+
+def _is_told(refused: Refused) -> bool:
+    return any(text in refused.message.lower() for text in _MESSAGES)
+
+
+def _names_it(refused: Refused, traffic: Traffic) -> bool:
+    """Whether a refusal says that the index is not there, or says nothing and the table is described without it."""
+    if _is_told(refused) or refused.message or refused.code != "ValidationException":
+        return _is_told(refused)
+    table = traffic.place.table
+    return table is not None and bool(table.partition_key) and table.index(traffic.target.index) is None
+
+
+def _nearest(traffic: Traffic) -> str | None:
+    """Return the index of the table that was probably meant."""
+    table = traffic.place.table
+    name = traffic.target.index
+    return None if table is None or name is None else closest(name, (index.name for index in table.indexes))

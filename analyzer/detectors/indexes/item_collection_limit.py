@@ -1,0 +1,225 @@
+"""A collection of a table with a local index that is near its 10 GB, or over them: it takes no new item any more."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, ClassVar
+
+from msgspec import Struct
+
+from analyzer.detectors.advice import advise
+from analyzer.detectors.reading import one_key
+from analyzer.detectors.thresholds import Positive, Whole
+from analyzer.detectors.verdict import finding
+from analyzer.detectors.words import counted, number, who
+from analyzer.knowledge.limits import COLLECTION_BYTES
+from analyzer.model.finding import Advice, Confidence, Direction, Finding, Risk, Severity
+from analyzer.model.sight import Horizon, Sight, Skipped, SourceName
+from analyzer.traffic.collections import Growth, growths, sizes_read
+from analyzer.traffic.measure import add, evidence_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from analyzer.model.calls import Call
+    from analyzer.model.traffic import Declared, Refused, Traffic
+
+__all__ = ["ItemCollectionLimit"]
+
+_CODES = frozenset({"ItemCollectionSizeLimitExceededException", "ItemCollectionSizeLimitExceeded"})
+_GIGABYTE = 1 << 30
+_DAY_SECONDS = 86_400
+
+
+class ItemCollectionLimit(Struct, frozen=True):
+    """Judges refusals for size, sizes that were read, and growth, whichever is worst."""
+
+    high_gigabytes: Positive = 8.0
+    within_days: Whole = 365
+    least_items: Whole = 100
+
+    name: ClassVar[str] = "item-collection-limit"
+    horizon: ClassVar[Horizon] = Horizon.SPAN
+    needs: ClassVar[tuple[frozenset[Sight], ...]] = (frozenset({Sight.REQUESTS}), frozenset({Sight.TABLE}))
+    sharpens: ClassVar[frozenset[Sight]] = frozenset({Sight.REQUEST_SEQUENCES, Sight.REQUEST_KEYS, Sight.CONTRACT})
+
+    def detect(self, traffic: Traffic) -> Iterable[Finding | Skipped]:
+        """Yield at most one finding a table; without a local index a collection has no limit."""
+        if traffic.target.index is not None:
+            return
+        refused = [one for one in traffic.refusals if one.code in _CODES]
+        lost = _lost(traffic)
+        if refused or lost:
+            yield self._refused(refused, lost, traffic)
+        elif traffic.place.has_lsi:
+            yield from filter(None, [self._large(traffic) or self._growing(traffic) or self._declared(traffic)])
+
+    def _refused(self, refused: list[Refused], lost: list[Call], traffic: Traffic) -> Finding:
+        calls = add(one.calls for one in refused)
+        rows = [traffic.rows[one.row] for one in refused]
+        caller = rows[0].caller if rows else lost[0].caller
+        total = counted(calls, "write") if refused else f"{number(len(lost))} transactions"
+        return finding(
+            self.name,
+            traffic,
+            Severity.CRITICAL,
+            f"{total} of {who(caller)} to {traffic.target} were refused: a collection of items stands at the 10 GB that"
+            " a table with a local index allows for one partition key",
+            key=one_key(lost, traffic),
+            key_template=_template(lost),
+            pattern=rows[0].attribution.pattern if rows else None,
+            fingerprint=rows[0].shape.fingerprint if rows else lost[0].fingerprint,
+            caller=caller,
+            direction=Direction.WRITE,
+            evidence={**evidence_of(refused_calls=calls), "transactions": len(lost) or None, "limit_gigabytes": 10},
+            advice=tuple(_advice(traffic, who(caller))),
+        )
+
+    def _large(self, traffic: Traffic) -> Finding | None:
+        """Judge the largest collection that somebody read."""
+        seen = sizes_read(traffic.calls, traffic.target, traffic.window.end) if traffic.calls is not None else []
+        if not seen or seen[0].least_bytes < self.high_gigabytes * _GIGABYTE:
+            return None
+        size = seen[0].least_bytes / _GIGABYTE
+        return finding(
+            self.name,
+            traffic,
+            Severity.HIGH,
+            f"the collection of {{key}} in {traffic.target} has at least {number(round(size, 1))} GB of the 10 GB that"
+            " it may have",
+            key=one_key([seen[0].call], traffic),
+            key_template=_template([seen[0].call]),
+            fingerprint=seen[0].call.fingerprint,
+            caller=seen[0].call.caller,
+            direction=Direction.WRITE,
+            evidence={"size_gigabytes_low": round(size, 2), "limit_gigabytes": 10},
+            advice=tuple(_advice(traffic, "its writer")),
+        )
+
+    def _growing(self, traffic: Traffic) -> Finding | None:
+        """Judge the collection that grows fastest, by the least that its new items weigh; time to live ends growth."""
+        seen = growths(traffic.calls, traffic.target) if traffic.calls is not None else []
+        ttl = traffic.place.time_to_live
+        is_expiring = traffic.place.ttl_attribute is not None or (ttl is not None and ttl.status == "ENABLED")
+        growth = next((one for one in seen if one.items >= self.least_items), None)
+        if growth is None or is_expiring or not traffic.window.seconds or not growth.low_bytes:
+            return None
+        days = COLLECTION_BYTES / (growth.low_bytes / traffic.window.seconds * _DAY_SECONDS)
+        return self._growth_finding(growth, days, traffic) if days <= self.within_days else None
+
+    def _growth_finding(self, growth: Growth, days: float, traffic: Traffic) -> Finding:
+        return finding(
+            self.name,
+            traffic,
+            Severity.MEDIUM,
+            f"the collection of {{key}} in {traffic.target} grows by {number(growth.items)} items in"
+            f" {number(round(traffic.window.seconds))} seconds: at that rate it takes {number(round(days, 1))} days to"
+            " 10 GB, from nothing",
+            confidence=Confidence.LIKELY if traffic.window.seconds >= _DAY_SECONDS else Confidence.POSSIBLE,
+            because="how large it is already is not told, nor whether the rate goes on",
+            key=one_key([growth.call], traffic),
+            key_template=_template([growth.call]),
+            fingerprint=growth.call.fingerprint,
+            caller=growth.call.caller,
+            direction=Direction.WRITE,
+            evidence={
+                "new_items": growth.items,
+                "new_bytes_low": growth.low_bytes,
+                "new_bytes_high": growth.high_bytes,
+                "days_to_limit_high": round(days, 1),
+                "limit_gigabytes": 10,
+            },
+            advice=tuple(_advice(traffic, who(growth.call.caller))),
+        )
+
+    def _declared(self, traffic: Traffic) -> Finding | None:
+        """Judge what a pattern promises of the items of one key."""
+        told = [
+            (_days(pattern), _gigabytes(pattern), pattern)
+            for pattern in traffic.place.patterns.values()
+            if _is_of_collection(pattern, traffic)
+        ]
+        near = [one for one in told if one[0] <= self.within_days or one[1] >= self.high_gigabytes]
+        if not near:
+            return None
+        days, size, pattern = min(near, key=lambda one: one[:2])
+        reach = (
+            f"reach 10 GB in {number(round(days, 1))} days" if days < math.inf else f"hold {number(round(size, 1))} GB"
+        )
+        return finding(
+            self.name,
+            traffic,
+            Severity.HIGH if size >= self.high_gigabytes else Severity.MEDIUM,
+            f"{pattern.id} declares collections of {traffic.target} that {reach}",
+            confidence=Confidence.LIKELY,
+            because="the contract says so; nobody measured it",
+            sources=(SourceName.CONTRACT.value, SourceName.TABLE_CATALOG.value),
+            pattern=pattern.id,
+            direction=Direction.WRITE,
+            evidence={
+                "declared_gigabytes": round(size, 2),
+                "growth_items_a_day": pattern.growth_per_day,
+                "days_to_limit": round(days, 1) if days < math.inf else None,
+                "limit_gigabytes": 10,
+            },
+            advice=tuple(_advice(traffic, "its writer")),
+        )
+
+
+def _lost(traffic: Traffic) -> list[Call]:
+    """Return the calls in the book that the limit refused."""
+    calls = traffic.calls.of(traffic.target) if traffic.calls is not None else ()
+    return [call for call in calls if call.error in _CODES or _CODES & set(call.cancellation)]
+
+
+def _is_of_collection(pattern: Declared, traffic: Traffic) -> bool:
+    """Whether a pattern is of items of the table's own partition key: of the table, or of a local index."""
+    keys = traffic.place.index_keys.get(pattern.index or "")
+    return pattern.index is None or keys == traffic.place.partition_key
+
+
+def _gigabytes(pattern: Declared) -> float:
+    return (pattern.items_per_key or 0.0) * (pattern.item_bytes or 0) / _GIGABYTE
+
+
+def _days(pattern: Declared) -> float:
+    """Return the days until a declared collection is full: 0 where it is declared so, infinity where nothing grows."""
+    a_day = (pattern.growth_per_day or 0.0) * (pattern.item_bytes or 0)
+    left = COLLECTION_BYTES - _gigabytes(pattern) * _GIGABYTE
+    return max(left, 0.0) / a_day if a_day else math.inf if left > 0 else 0.0
+
+
+def _template(calls: list[Call]) -> dict[str, str | int | float] | None:
+    shapes = {call.fingerprint: call.shape for call in calls}
+    if len(shapes) != 1:
+        return None
+    (shape,) = shapes.values()
+    return {predicate.attribute: predicate.template for predicate in shape.key if predicate.template} or None
+
+
+def _advice(traffic: Traffic, writer: str) -> Iterator[Advice]:
+    key = (traffic.place.partition_key or ("the partition key",))[0]
+    yield advise(
+        "fix-caller",
+        f"Let {writer} put no new items under that key; reads, deletes and writes that make items no larger still work",
+        effect="nothing more is refused",
+        takes="minutes",
+    )
+    yield advise(
+        "change-key",
+        f"Give {key} a part that ends collections, a month or a bucket, and write new items under it",
+        effect="each collection stays small, and reads ask for one or two of them",
+        risk=Risk.LOW,
+        reversible=True,
+        takes="a deploy; a backfill for what is there",
+        snippet=f'item["{key}"] = f"{{value}}#{{time:%Y-%m}}"  # one collection a month',
+    )
+    yield advise(
+        "add-index",
+        "Serve what the local index serves from a global one: a table without local indexes has no such limit, but a"
+        " local index goes only with its table",
+        effect="collections may grow, and split over partitions",
+        risk=Risk.HIGH,
+        reversible=True,
+        takes="a new table and a migration",
+    )
