@@ -108,13 +108,33 @@ async def _polled(setup: Setup, aws: Aws | None, log: FilteringBoundLogger) -> P
     if setup.collected is None or aws is None:
         return NOTHING_POLLED
     from analyzer.sources import open_sources  # noqa: PLC0415 -- only where it is needed
+    from collectors.aws.budget import Budget  # noqa: PLC0415 -- same
 
     def hide(table: str, _attribute: str, value: str) -> str:
         return conceal(setup.lexicon, setup.collect, table, value)
 
     own = setup.account or await _own_account(aws, log)
     polls = open_sources(setup.collected, aws, hide, _now, own)
-    return Polled(Polls(polls, _now), lambda: Spent(*aws.budget.spent()))
+    await _undo_watches(setup, aws, log)
+
+    def resume(plain: dict[str, Any]) -> None:
+        if plain:
+            aws.budget = Budget.from_plain(plain, aws.config.max_usd_per_day, aws.config.rate_share)
+
+    return Polled(Polls(polls, _now), lambda: Spent(*aws.budget.spent()), aws.budget.plain, resume)
+
+
+async def _undo_watches(setup: Setup, aws: Aws, log: FilteringBoundLogger) -> None:
+    """Switch back what an `insights watch` that died has left switched on."""
+    from collectors.insights_watch.collector import InsightsWatch  # noqa: PLC0415 -- only where it is needed
+    from collectors.insights_watch.config import InsightsWatchConfig  # noqa: PLC0415 -- same
+
+    watch = InsightsWatch(aws, InsightsWatchConfig(setup.state))
+    restored = await watch.restore()
+    for intent in restored.undone:
+        log.info("switched Contributor Insights back, after a watch that died", target=str(intent.target))
+    for error in restored.errors:
+        log.error("cannot switch Contributor Insights back", because=str(error), hint=error.hint)
 
 
 async def _own_account(aws: Aws, log: FilteringBoundLogger) -> str | None:

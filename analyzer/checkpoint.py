@@ -5,7 +5,7 @@ from __future__ import annotations
 import fcntl
 import os
 import zlib
-from typing import IO, TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, Any
 
 import msgspec
 from msgspec import Struct
@@ -15,6 +15,7 @@ from analyzer.exporters.from_counts import Carried
 from analyzer.lifecycle.advance import State
 from analyzer.model.batch import Position
 from analyzer.model.counts import Cell
+from analyzer.model.finding import Change
 from analyzer.model.instant import Instant
 
 if TYPE_CHECKING:
@@ -28,6 +29,16 @@ SCHEMA = 1
 
 _MAGIC = b"dynascope-state"
 _CORRUPT = "daemon.state.corrupt"
+
+
+class Beside(Struct, frozen=True):
+    """What is remembered that no log holds: marks of changes, and what reading from AWS took, in the budget's form."""
+
+    marks: tuple[Change, ...] = ()
+    budget: dict[str, Any] = {}
+
+
+NOTHING_BESIDE = Beside()
 
 
 class Checkpoint(Struct, frozen=True, kw_only=True):
@@ -47,6 +58,7 @@ class Checkpoint(Struct, frozen=True, kw_only=True):
     contract: str
     patterns: dict[str, str] = {}
     restated: tuple[tuple[Cell, Cell], ...] = ()
+    beside: Beside = NOTHING_BESIDE
 
 
 class NewerStateError(DynascopeError):

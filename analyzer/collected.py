@@ -11,11 +11,13 @@ from analyzer.model.batch import Batch
 from analyzer.model.instant import MINUTE_MS
 from analyzer.model.sight import SourceName
 from analyzer.model.window import Window
+from collectors.contributor_insights.blind_spots import blind_spots
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from analyzer.model.instant import Instant
+    from analyzer.model.sight import Gap
 
 __all__ = ["NOTHING", "Collected"]
 
@@ -29,6 +31,11 @@ class Collected(Struct, frozen=True):
     def timeless(self) -> tuple[Batch, ...]:
         """Return the batches without metrics and insights: tables, autoscaling, changes and gaps hold now."""
         return tuple(msgspec.structs.replace(batch, metrics=(), insights=()) for batch in self.batches)
+
+    def blind_spots(self) -> tuple[Gap, ...]:
+        """Return what the reports cannot show beside the metrics that were read with them."""
+        insights = [series for batch in self.batches for series in batch.insights]
+        return blind_spots(insights, [series for batch in self.batches for series in batch.metrics])
 
     def settled(self, length_ms: int) -> Window | None:
         """Return the newest stretch of whole minutes that CloudWatch covers; None where nobody asks it."""

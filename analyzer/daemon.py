@@ -13,21 +13,23 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from msgspec import Struct
 from structlog.typing import FilteringBoundLogger
 
-from analyzer.checkpoint import StateFolder, Torn
+from analyzer.checkpoint import Beside, StateFolder, Torn
 from analyzer.collected import Collected
 from analyzer.errors import ConfigError, ContractError, DynascopeError
 from analyzer.exporters.assemble import Health, Spent
+from analyzer.exporters.marks import Marks
 from analyzer.exporters.server import Server
 from analyzer.interfaces import Stream
 from analyzer.model.batch import Position, StreamStatus
 from analyzer.model.instant import SLICE_MS, Instant, format_instant, slice_of
 from analyzer.model.report import Report
 from analyzer.model.sight import Gap, GapReason
+from analyzer.model.window import Window
 from analyzer.polling import Polls
 from analyzer.watch import Watch, conclude, expose
 from collectors.request_log.config import RequestLogConfig
@@ -67,6 +69,8 @@ class Polled(Struct, frozen=True):
 
     polls: Polls
     spent: Callable[[], Spent] = Spent
+    keep_budget: Callable[[], dict[str, Any]] = dict
+    resume_budget: Callable[[dict[str, Any]], None] = lambda _: None
 
 
 NOTHING_POLLED = Polled(Polls((), _now))
@@ -160,6 +164,8 @@ class Daemon:
         else:
             out.log.info("going on from", saved_at=format_instant(found.saved_at), files=len(found.positions))
             self._checkpoint_ms = found.saved_at
+            self._out.server.marks = Marks(found.beside.marks)
+            self._polled.resume_budget(found.beside.budget)
         self._watch.forget(out.clock())
         self._stream = self._open_stream()
         self._watch.positions |= {position.path: position for position in self._stream.begin()}
@@ -199,8 +205,7 @@ class Daemon:
         async with self._steady:
             started = time.perf_counter()
             status = self._stream.status()
-            polls = self._polled.polls
-            evidence = self._watch.gather(end, status, Collected(polls.batches(self._out.clock()), polls.generation))
+            evidence = self._watch.gather(end, status, self._collected(end))
             judged = await asyncio.to_thread(conclude, evidence)
             self._watch.take_over(judged)
             self._analysis_seconds = time.perf_counter() - started
@@ -217,6 +222,13 @@ class Daemon:
         for reason in sorted(reasons - self._bad_lines):
             self._out.log.warning("bad line in the request log", because=reason)
         self._bad_lines = reasons
+
+    def _collected(self, end: Instant) -> Collected:
+        """Return what polls brought and people marked."""
+        polls, marks = self._polled.polls, self._out.server.marks
+        marked = marks.batch(Window(end, end))
+        batches = polls.batches(self._out.clock())
+        return Collected((*batches, marked) if marked.changes else batches, polls.generation)
 
     def _complain(self, status: StreamStatus, gaps: Iterable[Gap] = ()) -> None:
         """Say once what somebody has to mend, and once when it is mended."""
@@ -261,7 +273,7 @@ class Daemon:
     async def _write_state(self) -> None:
         async with self._steady:
             now = self._out.clock()
-            content = self._out.state.encode(self._watch.checkpoint(now, self._stream.paths()))
+            content = self._out.state.encode(self._watch.checkpoint(now, self._stream.paths(), self._beside()))
             failure = await asyncio.to_thread(_try_writing, self._out.state, content)
         if failure is None:
             self._checkpoint_ms = now
@@ -270,6 +282,9 @@ class Daemon:
         if failure is None and not self._is_state_written:
             self._out.log.info("state is written again")
         self._is_state_written = failure is None
+
+    def _beside(self) -> Beside:
+        return Beside(self._out.server.marks.known(), self._polled.keep_budget())
 
     async def _reload(self) -> None:
         while True:

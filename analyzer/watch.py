@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import msgspec
 from msgspec import Struct
 
-from analyzer.checkpoint import Checkpoint
+from analyzer.checkpoint import NOTHING_BESIDE, Beside, Checkpoint
 from analyzer.collected import NOTHING, Collected
 from analyzer.combine import Judgement, combine
 from analyzer.correlator.attributor import Attributor
@@ -238,7 +238,11 @@ class Watch:
         stretch = collected.settled(max(self.setup.window_ms, _SETTLED_MS))
         if collected.generation != self._aside.generation:
             is_old = stretch is not None and end - stretch.end > _STALE_MS
-            settled = None if stretch is None or is_old else self._observe(stretch, collected.batches)
+            settled = (
+                None
+                if stretch is None or is_old
+                else self._observe(stretch, collected.batches, collected.blind_spots())
+            )
             kept = None if is_old else self._aside.settled
             self._aside = msgspec.structs.replace(self._aside, settled=kept, generation=collected.generation)
         if end // MINUTE_MS != self._aside.minute:
@@ -290,7 +294,7 @@ class Watch:
         span = self._digest.span()
         return None if span is None else max(0, now - span.end) / 1000
 
-    def checkpoint(self, now: Instant, paths: Iterable[str]) -> Checkpoint:
+    def checkpoint(self, now: Instant, paths: Iterable[str], beside: Beside = NOTHING_BESIDE) -> Checkpoint:
         """Return the state between two blocks; positions of names that are no longer tailed are left out."""
         tailed = frozenset(paths)
         return Checkpoint(
@@ -303,6 +307,7 @@ class Watch:
             contract=self.setup.contract_id,
             patterns=self._patterns,
             restated=tuple(self._restated.items()),
+            beside=beside,
         )
 
     def adopt(self, setup: Setup) -> None:
