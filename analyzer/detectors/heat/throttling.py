@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, ClassVar
 
 from msgspec import Struct
 
-from analyzer.detectors.advice import advise
+from analyzer.detectors.advice import advise, aws
 from analyzer.detectors.capacity import raise_capacity
-from analyzer.detectors.thresholds import Share
+from analyzer.detectors.thresholds import Share, Whole
 from analyzer.detectors.verdict import finding
 from analyzer.detectors.words import between, number, percent, who
-from analyzer.model.finding import Advice, Confidence, Finding, Risk, Severity, Victim
+from analyzer.model.finding import Advice, Confidence, Direction, Finding, Risk, Severity, Victim
 from analyzer.model.sight import Horizon, Sight, Skipped
 from analyzer.traffic.limits_hit import LimitHit, limits_hit
 from analyzer.traffic.measure import evidence_of
@@ -19,6 +19,7 @@ from analyzer.traffic.measure import evidence_of
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from analyzer.model.target import Target
     from analyzer.model.traffic import Traffic
 
 __all__ = ["Throttling"]
@@ -40,6 +41,8 @@ class Throttling(Struct, frozen=True):
     medium_share: Share = 0.001
     high_share: Share = 0.01
     critical_caller_share: Share = 0.05
+    least_tries: Whole = 10
+    least_failed: Whole = 3
 
     name: ClassVar[str] = "throttling"
     horizon: ClassVar[Horizon] = Horizon.WINDOW
@@ -47,19 +50,31 @@ class Throttling(Struct, frozen=True):
     sharpens: ClassVar[frozenset[Sight]] = frozenset({Sight.REQUESTS, Sight.REQUEST_KEYS, Sight.METRICS, Sight.TABLE})
 
     def detect(self, traffic: Traffic) -> Iterable[Finding | Skipped]:
-        """Yield one finding a direction and cause."""
-        for hit in limits_hit(traffic):
-            yield self._finding(hit, traffic)
+        """Yield one finding a direction and cause; the limit that refused most speaks for its direction.
+
+        Its id does not depend on the cause, which may become known later.
+        """
+        hits = sorted(limits_hit(traffic), key=_refused, reverse=True)
+        told: set[Direction] = set()
+        for hit in hits:
+            subject = f"{hit.direction}:{hit.cause}" if hit.direction in told else hit.direction.value
+            told.add(hit.direction)
+            yield self._finding(hit, subject, traffic)
 
     def _severity(self, hit: LimitHit) -> Severity:
-        if any(one.failed >= self.critical_caller_share * one.calls for one in hit.hurt if one.failed):
+        """Say how bad it is; a handful of refusals that nobody noticed is how autoscaling works."""
+        if any(one.failed >= max(self.least_failed, self.critical_caller_share * one.calls) for one in hit.hurt):
             return Severity.CRITICAL
-        share = None if hit.share is None else hit.share.value
-        if (share is not None and share >= self.high_share) or (hit.failed is not None and hit.failed.value):
+        if hit.failed is not None and hit.failed.value:
             return Severity.HIGH
-        return Severity.MEDIUM if share is None or share >= self.medium_share else Severity.LOW
+        is_much = _refused(hit) >= self.least_tries
+        if hit.share is None:
+            return Severity.MEDIUM if is_much else Severity.LOW
+        if hit.share.low >= self.high_share and is_much:
+            return Severity.HIGH
+        return Severity.MEDIUM if hit.share.value >= self.medium_share else Severity.LOW
 
-    def _finding(self, hit: LimitHit, traffic: Traffic) -> Finding:
+    def _finding(self, hit: LimitHit, subject: str, traffic: Traffic) -> Finding:
         most = hit.hurt[0] if hit.hurt else None
         return finding(
             self.name,
@@ -69,7 +84,7 @@ class Throttling(Struct, frozen=True):
             confidence=_confidence(hit),
             **({"because": hit.because} if hit.because else {}),
             sources=hit.sources,
-            subject=f"{hit.direction}:{hit.cause}",
+            subject=subject,
             pattern=most.pattern if most else None,
             caller=most.caller if most else None,
             victims=tuple(dict.fromkeys(Victim(one.caller, one.pattern) for one in hit.hurt)),
@@ -78,6 +93,11 @@ class Throttling(Struct, frozen=True):
             evidence=_evidence(hit),
             advice=tuple(_advice(hit, traffic)),
         )
+
+
+def _refused(hit: LimitHit) -> float:
+    """Return the tries that a limit refused, or the events where nobody saw requests."""
+    return hit.tries.value if hit.tries is not None else hit.events or 0.0
 
 
 def _confidence(hit: LimitHit) -> Confidence:
@@ -138,6 +158,7 @@ def _advice(hit: LimitHit, traffic: Traffic) -> Iterator[Advice]:
             "raise-on-demand-maximum",
             f"Raise the on-demand maximum of {traffic.target}",
             effect="the limit that was set no longer refuses requests",
+            command=_maximum(hit, traffic.target),
             risk=Risk.LOW,
             reversible=True,
             takes="minutes",
@@ -147,10 +168,20 @@ def _advice(hit: LimitHit, traffic: Traffic) -> Iterator[Advice]:
             "raise-account-quota",
             "Ask AWS for a higher table-level quota",
             effect="the account's limit no longer refuses requests",
+            command=aws(traffic.target, "service-quotas list-service-quotas --service-code dynamodb"),
             takes="hours",
         )
     elif hit.cause in {"on-demand-ramp", "partitions-splitting"}:
         yield from _wait_or_warm(hit, traffic)
+
+
+def _maximum(hit: LimitHit, target: Target) -> str:
+    units = "MaxReadRequestUnits" if hit.direction is Direction.READ else "MaxWriteRequestUnits"
+    setting = f"--on-demand-throughput {units}=N"
+    if target.index is not None:
+        update = f"{{IndexName={target.index},OnDemandThroughput={{{units}=N}}}}"
+        setting = f"--global-secondary-index-updates 'Update={update}'"
+    return aws(target, f"dynamodb update-table --table-name {target.table} {setting}", changes=True)
 
 
 def _wait_or_warm(hit: LimitHit, traffic: Traffic) -> Iterator[Advice]:
@@ -164,6 +195,12 @@ def _wait_or_warm(hit: LimitHit, traffic: Traffic) -> Iterator[Advice]:
         "prewarm",
         f"Raise the warm throughput of {traffic.target} before the next such {hit.direction} peak",
         effect="the peak is served from its first second",
+        command=aws(
+            traffic.target,
+            f"dynamodb update-table --table-name {traffic.target.table}"
+            " --warm-throughput ReadUnitsPerSecond=N,WriteUnitsPerSecond=N",
+            changes=True,
+        ),
         risk=Risk.LOW,
         reversible=False,
         takes="minutes to hours",

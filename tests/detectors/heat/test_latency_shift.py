@@ -48,7 +48,7 @@ def slower(
         days("SuccessfulRequestLatency", "SampleCount", requests, (requests,) * 5, operation),
         *more,
     )
-    fields = {"metrics": metrics, "window": NOW, "rows": ()} | fields
+    fields = dict[str, Any](metrics=metrics, window=NOW, rows=()) | fields
     return traffic(**fields)
 
 

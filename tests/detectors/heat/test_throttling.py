@@ -1,11 +1,19 @@
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 import pytest
 
 from analyzer.detectors.heat.throttling import Throttling
-from analyzer.model.finding import Direction, Finding, Severity, Victim
-from analyzer.model.traffic import Hurt, Throttles
-from tests.support.evidence import GSI2, limit, traffic
+from analyzer.model.finding import Change, Confidence, Direction, Finding, Severity, Victim
+from analyzer.model.sight import Sight
+from analyzer.model.traffic import Capacity, Hurt, Place, Throttles
+from analyzer.traffic.metric_throttles import metric_throttles
+from tests.support.evidence import GSI2, WINDOW, exactly, key, limit, traffic
+from tests.support.told import series
+
+if TYPE_CHECKING:
+    from analyzer.model.traffic import Traffic
 
 
 def only(one: Throttles, *, index: bool = False) -> Finding:
@@ -71,3 +79,82 @@ def test_it_names_who_is_hurt_and_the_reason() -> None:
 
 def test_an_unknown_limit_is_told_as_possible() -> None:
     assert only(limit("unknown", reasons=(), hurt=(), calls=0.0)).confidence.value == "possible"
+
+
+def found(evidence: Traffic) -> list[Finding]:
+    return [one for one in Throttling().detect(evidence) if isinstance(one, Finding)]
+
+
+def measured(metric: str, *values: float, place: Place | None = None, **fields: Any) -> Traffic:
+    metrics = (series(metric, values), *fields.pop("metrics", ()))
+    place = place or Place()
+    told = metric_throttles(metrics, place.capacity, WINDOW)
+    fields = {"rows": (), "sights": frozenset({Sight.METRICS})} | fields
+    return traffic(metrics=metrics, metric_throttles=told, place=place, **fields)
+
+
+def test_a_handful_of_refusals_that_nobody_noticed_is_never_high() -> None:
+    assert only(limit("provisioned", tries=9.0, throttled=9.0, calls=100.0)).severity is Severity.MEDIUM
+
+
+def test_two_failed_calls_of_a_small_caller_page_nobody() -> None:
+    hurt = (Hurt("cron", "nightly", "GetItem", 2, 2, 10),)
+    assert only(limit(failed=2.0, hurt=hurt)).severity is Severity.HIGH
+
+
+def test_events_of_an_unknown_share_are_medium_and_a_few_are_low() -> None:
+    (many,) = found(measured("ReadProvisionedThroughputThrottleEvents", 10))
+    (few,) = found(measured("ReadProvisionedThroughputThrottleEvents", 9))
+    assert (many.severity, few.severity) == (Severity.MEDIUM, Severity.LOW)
+    assert "some of read requests to cases were throttled (10 throttle events)" in many.summary
+
+
+def test_metrics_name_the_operation_that_is_refused_most() -> None:
+    more = (
+        series("ThrottledRequests", (90,), Operation="Scan"),
+        series("ThrottledRequests", (10,), Operation="Query"),
+        series("SuccessfulRequestLatency", (900,), stat="SampleCount", Operation="Query"),
+    )
+    (one,) = found(measured("ReadProvisionedThroughputThrottleEvents", 100, metrics=more))
+    assert one.summary.startswith(
+        "10% of read requests to cases were throttled (100 throttle events, most of them Scan)"
+    )
+
+
+def test_its_id_does_not_depend_on_a_cause_that_becomes_known_later() -> None:
+    assert only(limit("unknown")).subject == only(limit("provisioned")).subject == "read"
+
+
+def test_two_limits_at_once_are_two_findings_and_the_greater_speaks_for_the_direction() -> None:
+    both = traffic(throttles=(limit("provisioned", tries=20.0), limit("key-range", tries=90.0)))
+    assert [(one.cause, one.subject) for one in found(both)] == [
+        ("key-range", "read"),
+        ("provisioned", "read:provisioned"),
+    ]
+
+
+def test_a_key_range_fault_of_an_on_demand_table_whose_keys_are_unseen_may_be_a_ramp() -> None:
+    place = Place(capacity=Capacity("PAY_PER_REQUEST"))
+    (one,) = found(measured("WriteKeyRangeThroughputThrottleEvents", 100, place=place))
+    assert (one.cause, one.confidence) == ("key-range", Confidence.POSSIBLE)
+
+
+def test_a_ramp_and_splitting_partitions_get_time_or_warmth() -> None:
+    even = tuple(key(values=(str(number),), share=exactly(0.01)) for number in range(5))
+    risen = (series("ConsumedReadCapacityUnits", (600, 600_000), start=-60_000),)
+    ramp = Place(capacity=Capacity("PAY_PER_REQUEST"))
+    (one,) = found(traffic(throttles=(limit(),), keys=even, metrics=risen, place=ramp))
+    assert (one.cause, [advice.action for advice in one.advice]) == (
+        "on-demand-ramp",
+        ["back-off", "wait-for-split", "prewarm"],
+    )
+    raised = (Change(time=0, what="capacity", table="cases"),)
+    (split,) = found(traffic(throttles=(limit(),), keys=even, changes=raised))
+    assert (split.cause, split.confidence) == ("partitions-splitting", Confidence.LIKELY)
+
+
+def test_the_command_of_a_maximum_names_its_place() -> None:
+    table = only(limit("max-on-demand", Direction.WRITE)).advice[1].command or ""
+    assert "--on-demand-throughput MaxWriteRequestUnits=N" in table
+    index = only(limit("max-on-demand"), index=True).advice[1].command or ""
+    assert "Update={IndexName=GSI2,OnDemandThroughput={MaxReadRequestUnits=N}}" in index
