@@ -37,6 +37,8 @@ LIMITS = {
 """What each bound of the digest means."""
 
 _REQUIRED = "to be set"
+_LINK_TO_A_NEIGHBOR = re.compile(r"\]\(([a-z-]+)\.md")
+"""Detectors' pages lie side by side, and this page beside them."""
 
 _HEAD = """\
 # Configuration
@@ -49,8 +51,8 @@ file and prints what holds; `dynascope config --schema` prints its JSON Schema f
 
 The environment overrides the salt and nothing else: `DYNASCOPE_SALT`, or `DYNASCOPE_SALT_FILE`.
 
-SIGHUP makes the daemon read it again. `listen`, `state` and `log` take a restart; a faulty file is told with every
-fault at once, and the old one is kept.
+SIGHUP makes the daemon read it again. `listen`, `state`, `log`, `aws` and its collectors take a restart; a faulty file
+is told with every fault at once, and the old one is kept.
 
 | key | default | meaning |
 | --- | --- | --- |
@@ -103,7 +105,8 @@ def _detector(detector: type[msgspec.Struct], name: str) -> Iterator[str]:
     reasons = dict(re.findall(r"^\| `(\w+)` \| \S+ \| (.+) \|$", page, re.MULTILINE))
     yield f"\n### [{name}](../detectors/{name}.md)\n\n| key | default | why |\n| --- | --- | --- |\n"
     for field in fields:
-        yield _row(f"detectors.{name}.{field.name}", field.default, reasons.get(field.name, ""))
+        reason = _LINK_TO_A_NEIGHBOR.sub(r"](../detectors/\1.md", reasons.get(field.name, ""))
+        yield _row(f"detectors.{name}.{field.name}", field.default, reason)
 
 
 def _row(key: str, default: object, meaning: str) -> str:

@@ -67,7 +67,7 @@ class _Result(Struct, rename="pascal"):
 
 
 class _Answer(Struct, rename="pascal"):
-    metric_data_results: list[_Result]
+    results: list[_Result] = msgspec.field(name="MetricDataResults")
     next_token: str | None = None
 
 
@@ -90,7 +90,7 @@ def parse_page(answer: Mapping[str, Any]) -> Page:
     """Read one page of GetMetricData; raises MalformedError where it is no such thing."""
     try:
         page = msgspec.convert(answer, _Answer)
-        results = {result.id: _points(result) for result in page.metric_data_results}
+        results = {result.id: _points(result) for result in page.results}
     except (msgspec.ValidationError, ValueError) as error:
         raise _malformed("GetMetricData", error) from None
     return Page(results, page.next_token or None)

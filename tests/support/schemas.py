@@ -25,7 +25,7 @@ def recording_schema() -> dict[str, Any]:
 
 def report_schema() -> dict[str, Any]:
     """Return the schema of a report as it is printed: all fields are there, unknown is null."""
-    schema = msgspec.json.schema(Report)
+    schema = msgspec.json.schema(Report, schema_hook=_of_the_process)
     named = schema["$defs"]
     for definition in named.values():
         _print_as(definition)
@@ -40,6 +40,11 @@ def report_schema() -> dict[str, Any]:
     reached = _reached(report, named)
     report |= {"title": "A Dynascope report, version 1", "$defs": {name: named[name] for name in sorted(reached)}}
     return {"$schema": _DIALECT, **report}
+
+
+def _of_the_process(_: type) -> dict[str, Any]:
+    """Describe what only lives in the process, such as a book of calls: nothing that is printed leads there."""
+    return {"type": "object"}
 
 
 def _print_as(definition: dict[str, Any]) -> None:
