@@ -20,6 +20,9 @@ __all__ = ["asked_again"]
 _SOONER = 0.5
 """A loop comes again in less than half the time that passes after a success; who keeps a clock does not."""
 
+_KEYLESS = frozenset({"Scan", "Query", "ExecuteStatement"})
+"""Operations whose question is told by their shape and values, whatever is known of keys."""
+
 _ANSWERS = ("ConditionalCheckFailed", "Validation", "ResourceNotFound", "AccessDenied")
 """Errors that no other try can mend: asking again after them is no retry."""
 
@@ -35,10 +38,17 @@ def asked_again(traffic: Traffic, at_least: int) -> Counter[tuple[str | None, st
         return counted
     until = [call for call in traffic.calls.of(traffic.target) if call.time < traffic.window.end]
     for same in repeats(until, has_all=traffic.calls.share >= 1):
+        if not _is_told(same.calls[0]):
+            continue
         again = _after_failure(same.calls, traffic)
         if again >= at_least - 1:
             counted[same.caller, same.fingerprint] += again
     return counted
+
+
+def _is_told(call: Call) -> bool:
+    """Whether it is known what a call asked: of a batch or a write whose keys were not seen nobody knows."""
+    return call.key is not None or bool(call.parts) or call.operation in _KEYLESS
 
 
 def _after_failure(calls: Sequence[Call], traffic: Traffic) -> int:
