@@ -56,7 +56,7 @@ def test_without_a_book_nothing_is_known() -> None:
 
 
 def test_of_a_batch_whose_parts_were_not_seen_nobody_knows_whether_it_asked_the_same() -> None:
-    blind = [call("BatchWriteItem", at, error=THROTTLED) for at in (1, 2, 3, 4)]
+    blind = [call("BatchWriteItem", at, key=None, error=THROTTLED) for at in (1, 2, 3, 4)]
     assert not asked_again(traffic(calls=book(*blind)), 3)
-    scans = [call("Scan", at, error=THROTTLED) for at in (1, 2, 3, 4)]
+    scans = [call("Scan", at, key=None, error=THROTTLED) for at in (1, 2, 3, 4)]
     assert asked_again(traffic(calls=book(*scans)), 3).total() == 3
