@@ -86,9 +86,10 @@ def _concerns(write: Call, read: Call, traffic: Traffic, *, has_index_keys: bool
     if write.key is not None and write.key in _returned(read):
         return True
     entry = _entry(write, traffic)
-    if entry is not None and read.key is not None:
-        return entry.partition == read.key.partition
-    if entry is None and has_index_keys and write.operation != "DeleteItem":
+    if entry is not None and read.key is not None and entry.partition == read.key.partition:
+        return True
+    is_put = write.operation == "PutItem"
+    if is_put and (entry is not None or has_index_keys):
         return False
     texts = [text for text in (write.shape.update, *(part.update for part in write.shape.parts)) if text]
     if write.operation == "UpdateItem" or (texts and all(part.operation == "Update" for part in write.shape.parts)):
@@ -118,9 +119,8 @@ def _is_stale(write: Call, read: Call, traffic: Traffic) -> bool | None:
         return is_there
     if entry is None:
         return None
-    if entry.partition != read.key.partition:
-        return is_there
-    return None if not is_there and not _is_whole_answer(read) else not is_there
+    is_wanted = entry.partition == read.key.partition
+    return None if not is_there and not _is_whole_answer(read) else is_there is not is_wanted
 
 
 def _is_whole_answer(read: Call) -> bool:

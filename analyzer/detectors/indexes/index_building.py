@@ -27,7 +27,7 @@ class IndexBuilding(Struct, frozen=True):
     """Tells of a build that goes on, so that what it causes is folded under it."""
 
     name: ClassVar[str] = "index-building"
-    horizon: ClassVar[Horizon] = Horizon.WINDOW
+    horizon: ClassVar[Horizon] = Horizon.SPAN
     needs: ClassVar[tuple[frozenset[Sight], ...]] = (frozenset({Sight.TABLE}), frozenset({Sight.METRICS}))
     sharpens: ClassVar[frozenset[Sight]] = frozenset({Sight.METRICS, Sight.CHANGES})
 

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, ClassVar
 from msgspec import Struct
 
 from analyzer.detectors.advice import advise
-from analyzer.detectors.reading import one_key
 from analyzer.detectors.thresholds import Positive, Whole
 from analyzer.detectors.verdict import finding
 from analyzer.detectors.words import counted, number, who
@@ -22,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from analyzer.model.calls import Call
+    from analyzer.model.finding import KeyShown
     from analyzer.model.traffic import Declared, Refused, Traffic
 
 __all__ = ["ItemCollectionLimit"]
@@ -58,20 +58,23 @@ class ItemCollectionLimit(Struct, frozen=True):
         calls = add(one.calls for one in refused)
         rows = [traffic.rows[one.row] for one in refused]
         caller = rows[0].caller if rows else lost[0].caller
-        total = counted(calls, "write") if refused else f"{number(len(lost))} transactions"
+        canceled = sum(bool(call.cancellation) for call in lost)
+        total = counted(calls, "write") if refused else f"{number(canceled)} transactions"
+        key, template = _key(lost, traffic)
+        which = "a collection of items" if key is None else "the collection of {key}"
         return finding(
             self.name,
             traffic,
             Severity.CRITICAL,
-            f"{total} of {who(caller)} to {traffic.target} were refused: a collection of items stands at the 10 GB that"
-            " a table with a local index allows for one partition key",
-            key=one_key(lost, traffic),
-            key_template=_template(lost),
+            f"{total} of {who(caller)} to {traffic.target} were refused: {which} stands at the 10 GB that a table with"
+            " a local index allows for one partition key",
+            key=key,
+            key_template=template,
             pattern=rows[0].attribution.pattern if rows else None,
             fingerprint=rows[0].shape.fingerprint if rows else lost[0].fingerprint,
             caller=caller,
             direction=Direction.WRITE,
-            evidence={**evidence_of(refused_calls=calls), "transactions": len(lost) or None, "limit_gigabytes": 10},
+            evidence={**evidence_of(refused_calls=calls), "transactions": canceled, "limit_gigabytes": 10},
             advice=tuple(_advice(traffic, who(caller))),
         )
 
@@ -81,14 +84,15 @@ class ItemCollectionLimit(Struct, frozen=True):
         if not seen or seen[0].least_bytes < self.high_gigabytes * _GIGABYTE:
             return None
         size = seen[0].least_bytes / _GIGABYTE
+        key, template = _key([seen[0].call], traffic)
         return finding(
             self.name,
             traffic,
             Severity.HIGH,
             f"the collection of {{key}} in {traffic.target} has at least {number(round(size, 1))} GB of the 10 GB that"
             " it may have",
-            key=one_key([seen[0].call], traffic),
-            key_template=_template([seen[0].call]),
+            key=key,
+            key_template=template,
             fingerprint=seen[0].call.fingerprint,
             caller=seen[0].call.caller,
             direction=Direction.WRITE,
@@ -108,6 +112,7 @@ class ItemCollectionLimit(Struct, frozen=True):
         return self._growth_finding(growth, days, traffic) if days <= self.within_days else None
 
     def _growth_finding(self, growth: Growth, days: float, traffic: Traffic) -> Finding:
+        key, template = _key([growth.call], traffic)
         return finding(
             self.name,
             traffic,
@@ -117,8 +122,8 @@ class ItemCollectionLimit(Struct, frozen=True):
             " 10 GB, from nothing",
             confidence=Confidence.LIKELY if traffic.window.seconds >= _DAY_SECONDS else Confidence.POSSIBLE,
             because="how large it is already is not told, nor whether the rate goes on",
-            key=one_key([growth.call], traffic),
-            key_template=_template([growth.call]),
+            key=key,
+            key_template=template,
             fingerprint=growth.call.fingerprint,
             caller=growth.call.caller,
             direction=Direction.WRITE,
@@ -189,12 +194,16 @@ def _days(pattern: Declared) -> float:
     return max(left, 0.0) / a_day if a_day else math.inf if left > 0 else 0.0
 
 
-def _template(calls: list[Call]) -> dict[str, str | int | float] | None:
-    shapes = {call.fingerprint: call.shape for call in calls}
-    if len(shapes) != 1:
-        return None
-    (shape,) = shapes.values()
-    return {predicate.attribute: predicate.template for predicate in shape.key if predicate.template} or None
+def _key(calls: list[Call], traffic: Traffic) -> tuple[KeyShown | None, KeyShown | None]:
+    """Return the partition key that all calls are about, and its template; None where they differ or are not known."""
+    values = {call.key.partition for call in calls if call.key is not None}
+    names = traffic.place.partition_key
+    if len(values) != 1 or len(names) != 1:
+        return None, None
+    templates = {
+        predicate.template for call in calls for predicate in call.shape.key if predicate.attribute == names[0]
+    }
+    return {names[0]: values.pop()}, {names[0]: templates.pop()} if len(templates) == 1 else None
 
 
 def _advice(traffic: Traffic, writer: str) -> Iterator[Advice]:

@@ -75,6 +75,7 @@ class UnusedIndex(Struct, frozen=True):
         dollars = sum(costs.values()) if costs else None
         is_cheap = dollars is not None and dollars < self.low_dollars
         by_metrics = SourceName.CLOUDWATCH_METRICS.value in readership.sources
+        declared = _declared_by(traffic)
         price = "" if dollars is None else f", and it costs about {number(round(dollars, 2))} dollars a month"
         return finding(
             self.name,
@@ -92,7 +93,7 @@ class UnusedIndex(Struct, frozen=True):
                 "items": index.items,
                 **{f"{name}_usd": round(costs[name], 2) for name in costs},
                 "price": prices_of(traffic.place.capacity.table_class).place,
-                "declared_by": ", ".join(_declared_by(traffic)) or None,
+                **({"declared_by": ", ".join(declared)} if declared else {}),
             },
             cost_per_month_usd=None if dollars is None else round(dollars, 2),
             advice=tuple(_advice(traffic, days)),

@@ -51,34 +51,36 @@ class WriteAmplification(Struct, frozen=True):
         if seen.table_units < self.least_units:
             yield Skipped(self.name, traffic.target.table, traffic.target.index, SkipReason.TOO_LITTLE)
             return
-        why = self._why(seen, traffic)
-        if why is not None:
-            yield self._finding(seen, traffic, *why)
+        cost = _cost(seen.index_units, seen.seconds, traffic)
+        judged = self._judge(seen, traffic, is_dear=cost.dollars >= self.low_dollars)
+        if judged is not None:
+            yield self._finding(seen, traffic, cost, *judged)
 
-    def _why(self, seen: Amplification, traffic: Traffic) -> tuple[str, bool] | None:
-        """Say what is wrong with it, and whether that is more than its dollars."""
+    def _judge(self, seen: Amplification, traffic: Traffic, *, is_dear: bool) -> tuple[Severity, str] | None:
+        """Return how bad it is, and what is wrong with it."""
+        severity = Severity.MEDIUM if is_dear else Severity.LOW
         expected = traffic.place.expected_write_amplification
         if expected is not None:
-            return (f"{number(expected)} were expected", True) if seen.ratio > expected else None
+            return (severity, f"{number(expected)} were expected") if seen.ratio > expected else None
         if seen.moved_share >= self.moved_share:
-            return "most of them move entries from one key to another, which is a delete and a put", True
-        if seen.ratio >= self.told_ratio:
-            return "each of the table's writes is paid for again there", False
+            return severity, "most of them move entries from one key to another, which is a delete and a put"
+        if seen.ratio >= self.told_ratio and is_dear:
+            return Severity.LOW, "each of the table's writes is paid for again there"
         return None
 
-    def _finding(self, seen: Amplification, traffic: Traffic, why: str, is_waste: bool) -> Finding:  # noqa: FBT001 -- read as a word
+    def _finding(self, seen: Amplification, traffic: Traffic, cost: Cost, severity: Severity, why: str) -> Finding:
         target = traffic.target
-        cost = _cost(seen.index_units, seen.seconds, traffic)
         rows = seen.movers or seen.writers
         caller = busiest_caller(rows, Direction.WRITE)
         row = rows[0] if rows else None
         factor = seen.factor or 1 + seen.ratio
+        expected = traffic.place.expected_write_amplification
         return finding(
             self.name,
             traffic,
-            Severity.MEDIUM if is_waste and cost.dollars >= self.low_dollars else Severity.LOW,
-            f"a write to {target.table} that reaches index {target.index} costs {number(round(factor, 2))} times what the"
-            f" table takes of it ({number(round(seen.ratio, 2))} index units for each table unit in all): {why}",
+            severity,
+            f"a write to {target.table} that reaches index {target.index} costs {number(round(factor, 2))} times what"
+            f" the table takes of it ({number(round(seen.ratio, 2))} index units for each table unit in all): {why}",
             confidence=Confidence.CERTAIN if row is not None else Confidence.LIKELY,
             **({} if row is not None else {"because": "metrics tell sums, not what a single write costs"}),
             sources=(seen.source.value,),
@@ -92,8 +94,8 @@ class WriteAmplification(Struct, frozen=True):
                 "index_write_units": seen.index_units,
                 "table_write_units": seen.table_units,
                 "moved_share": round(min(seen.moved_share, 1.0), 3),
-                "expected": traffic.place.expected_write_amplification,
-                "update": None if row is None else row.shape.update,
+                **({} if expected is None else {"expected": expected}),
+                **({} if row is None or row.shape.update is None else {"update": row.shape.update}),
                 "price": cost.basis,
             },
             cost_per_month_usd=round(cost.dollars, 2),

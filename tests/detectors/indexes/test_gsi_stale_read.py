@@ -97,6 +97,11 @@ def test_an_item_that_is_still_under_its_old_key_is_a_stale_result() -> None:
     assert one.evidence["stale_results"] == 1
 
 
+def test_an_item_that_left_its_old_key_in_time_is_a_fresh_result() -> None:
+    (one,) = found(write(index_keys=(("GSI2", DONE),)), read(returned=[OTHER]))
+    assert (one.severity, one.evidence["results_known"], one.evidence["stale_results"]) == (Severity.LOW, 1, 0)
+
+
 def test_an_item_that_was_deleted_and_is_returned_is_a_stale_result() -> None:
     (one,) = found(write(operation="DeleteItem", update=None), read(returned=[CASE]))
     assert one.evidence["stale_results"] == 1
@@ -121,7 +126,7 @@ def test_an_item_that_may_stand_elsewhere_in_the_answer_proves_nothing(cut: Any)
 @pytest.mark.parametrize(
     "before",
     [
-        write(index_keys=(("GSI2", DONE),)),
+        write(operation="PutItem", update=None, index_keys=(("GSI2", DONE),)),
         write(update="SET note = :0"),
         write(error="ThrottlingException"),
         write(target=CASES.at("GSI1")),

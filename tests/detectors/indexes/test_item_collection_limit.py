@@ -6,6 +6,7 @@ import pytest
 
 from analyzer.detectors.indexes.item_collection_limit import ItemCollectionLimit
 from analyzer.model.finding import Confidence, Finding, Severity
+from analyzer.model.shape import KeyPredicate
 from analyzer.model.table import TimeToLive
 from analyzer.model.traffic import Declared, Place, Traffic
 from analyzer.model.window import Window
@@ -33,7 +34,7 @@ def test_the_size_error_is_critical_and_names_the_key() -> None:
     lost = call("PutItem", key=item("CASE#7", "S1"), error="ItemCollectionSizeLimitExceededException")
     rows = (row(shape("PutItem"), caller="importer"),)
     (one,) = found(traffic(rows=rows, refusals=(SAID,), calls=book(lost), place=LOCAL))
-    assert (one.severity, one.caller, one.key) == (Severity.CRITICAL, "importer", {"PK": "CASE#7", "SK": "S1"})
+    assert (one.severity, one.caller, one.key) == (Severity.CRITICAL, "importer", {"PK": "CASE#7"})
     assert one.evidence["refused_calls"] == 7
     assert [advice.action for advice in one.advice] == ["fix-caller", "change-key", "add-index"]
 
@@ -154,16 +155,18 @@ def test_an_index_has_no_collection_of_its_own() -> None:
     assert found(traffic(GSI2, refusals=(SAID,))) == []
 
 
-def test_keys_of_several_shapes_have_no_template() -> None:
-    calls = [
-        call(
-            "PutItem",
-            n,
-            shape("PutItem", f"f{n}"),
-            key=item("A", "B"),
-            error="ItemCollectionSizeLimitExceededException",
-        )
-        for n in (1, 2)
-    ]
+FULL = "ItemCollectionSizeLimitExceededException"
+
+
+@pytest.mark.parametrize(("partitions", "key"), [(("A", "A"), {"PK": "A"}), (("A", "B"), None)])
+def test_the_collection_is_named_where_all_refusals_are_of_one(partitions: Any, key: Any) -> None:
+    calls = [call("PutItem", n, key=item(one, f"S{n}"), error=FULL) for n, one in enumerate(partitions)]
     (one,) = found(traffic(refusals=(SAID,), calls=book(*calls), place=LOCAL))
-    assert one.key_template is None
+    assert (one.key, one.key_template) == (key, key and {"PK": "CASE#<id>"})
+
+
+def test_a_key_of_several_templates_has_none() -> None:
+    keyed = [shape("PutItem", key=(KeyPredicate("PK", "=", text),)) for text in ("<id>", "CASE#<id>")]
+    calls = [call("PutItem", n, of, key=item("A", "B"), error=FULL) for n, of in enumerate(keyed)]
+    (one,) = found(traffic(refusals=(SAID,), calls=book(*calls), place=LOCAL))
+    assert (one.key, one.key_template) == ({"PK": "A"}, None)

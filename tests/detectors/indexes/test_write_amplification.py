@@ -66,6 +66,10 @@ def test_an_index_that_pays_once_for_each_write_is_low() -> None:
     assert "paid for again" in one.summary
 
 
+def test_under_five_dollars_a_month_paying_once_for_each_write_is_nothing() -> None:
+    assert outcome(written((NOTE, 900.0, 900.0))) is None
+
+
 def test_an_index_that_few_writes_reach_is_nothing() -> None:
     assert outcome(written((NOTE, 5000.0, 4000.0))) is None
 
@@ -118,6 +122,10 @@ def test_from_metrics_more_units_on_the_index_than_on_the_table_are_moves() -> N
 
 def test_from_metrics_as_many_units_on_the_index_as_on_the_table_are_low() -> None:
     assert finding(by_metrics(1000.0, 1000.0)).severity is Severity.LOW
+
+
+def test_from_metrics_few_units_on_the_index_are_nothing() -> None:
+    assert outcome(by_metrics(100.0, 100.0)) is None
 
 
 @pytest.mark.parametrize(
