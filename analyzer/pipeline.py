@@ -24,7 +24,7 @@ from analyzer.model.report import Report
 from analyzer.model.sight import Horizon, Skipped, SkipReason, SourceName
 from analyzer.model.window import Window
 from analyzer.traffic.join import join
-from analyzer.traffic.lines import coverage_gaps, coverage_lines, key_lines, pattern_lines
+from analyzer.traffic.lines import coverage_gaps, coverage_lines, key_lines, pattern_lines, statement_gaps
 from analyzer.traffic.sights import sight_states
 from analyzer.traffic.ticks import metric_ends
 
@@ -127,11 +127,8 @@ def _report(
 ) -> Report:
     lines = pattern_lines(traffic)
     coverage = coverage_lines(traffic)
-    gaps = (
-        *observations.gaps,
-        *(gap for batch in observations.batches for gap in batch.gaps),
-        *coverage_gaps(coverage, observations.window),
-    )
+    told = (*observations.gaps, *(gap for batch in observations.batches for gap in batch.gaps))
+    gaps = (*told, *coverage_gaps(coverage, observations.window), *statement_gaps(traffic, told))
     ordered = by_weight(findings)
     return Report(
         window=observations.window,

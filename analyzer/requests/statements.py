@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from analyzer.requests.expressions import bound_of
+from analyzer.requests.grammar import ExpressionError
 from analyzer.requests.masking import mask_statement
 from analyzer.requests.partiql import Statement, is_pinned, parse_statement
 from analyzer.requests.rendering import (
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from analyzer.requests.lexicon import Lexicon
     from analyzer.requests.tree import Condition
 
-__all__ = ["Reading", "read_statement", "table_of"]
+__all__ = ["Reading", "read_statement", "scanned_by", "table_of"]
 
 _TABLE = re.compile(r'\b(?:FROM|INTO|UPDATE) ("(?:[^"]|"")*"|[\w-]+)')
 
@@ -82,6 +83,20 @@ def read_statement(masked: str, lexicon: Lexicon | None, hinted: frozenset[str],
         update=canonical_update(statement.actions) or None,
         scans=is_read and _scans(statement.where, schema),
     )
+
+
+def scanned_by(statement: str, schema: tuple[tuple[str, ...], tuple[str, ...]]) -> tuple[str, ...] | None:
+    """Return the attributes that a SELECT filters by when DynamoDB runs it as a Scan, for these key attributes.
+
+    None where it is no Scan, or not to be understood. The text is canonical, with its values masked.
+    """
+    try:
+        parsed = parse_statement(statement)
+    except ExpressionError:
+        return None
+    if parsed.verb != "SELECT" or not _scans(parsed.where, schema):
+        return None
+    return () if parsed.where is None else tuple(sorted(attributes_of(parsed.where)))
 
 
 def table_of(statement: str) -> str:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import msgspec
 from msgspec import Struct
 
+from analyzer.contract.known import Library
 from analyzer.contract.model import Contract
 from analyzer.model.calls import CallBook, DeferredBook
 from analyzer.model.counts import Count
@@ -20,6 +21,7 @@ from analyzer.model.traffic import Around, KeyHeat, KeySide, PatternTraffic, Ref
 from analyzer.statistics.intervals import estimate_count
 from analyzer.traffic.heat import heat_of
 from analyzer.traffic.insight_heat import insight_keys
+from analyzer.traffic.libraries import at_libraries, libraries_among, with_library
 from analyzer.traffic.metric_throttles import metric_throttles
 from analyzer.traffic.place import place_of
 from analyzer.traffic.rows import RowIndex, rows_of
@@ -60,6 +62,7 @@ class _Joined(Struct, frozen=True, kw_only=True):
     history: History
     around: Around
     changes: tuple[Change, ...]
+    libraries: dict[Target, Library]
     template: Callable[[str, str], str]
 
 
@@ -80,7 +83,8 @@ def join(
     """
     told = told_of(observations)
     counts = None if observations.counts is None else told.at_home(observations.counts)
-    seen = _Seen() if counts is None else _see(counts, attribute, contract)
+    libraries = libraries_among(counts, told.snapshots)
+    seen = _Seen() if counts is None else _see(counts, at_libraries(attribute, libraries, contract), contract)
     book = observations.calls
     targets = {*seen.rows, *seen.throttles, *seen.keys, *told.targets()}
     joined = _Joined(
@@ -92,6 +96,7 @@ def join(
         history=history,
         around=_around(targets, seen, told, observations.window),
         changes=tuple(change for batch in observations.batches for change in batch.changes),
+        libraries=libraries,
         template=template,
     )
     alone = {target: _traffic(target, joined) for target in sorted(targets, key=lambda target: target.order())}
@@ -133,6 +138,7 @@ def _with(counts: Counts, column: Count) -> set[Target]:
 def _traffic(target: Target, joined: _Joined) -> Traffic:
     seen, told, observations = joined.seen, joined.told, joined.observations
     place = place_of(target, joined.contract, told.snapshots.get(target.base))
+    place = with_library(place, joined.libraries.get(target.base))
     rows = seen.rows.get(target, [])
     metrics = tuple(told.metrics.get(target, ()))
     insights = told.insights.get(target, [])

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from analyzer.model.finding import Direction
 from analyzer.model.report import Coverage, KeyLine, PatternKind, PatternLine
-from analyzer.model.sight import Gap, GapReason, SourceName
+from analyzer.model.sight import Gap, GapReason, Sight, SourceName
 from analyzer.traffic.heat import ceiling_of
 from analyzer.traffic.latency import quantile_ms
 from analyzer.traffic.measure import add, direction_units, total_units
@@ -19,12 +19,13 @@ if TYPE_CHECKING:
     from analyzer.model.traffic import PatternTraffic, Traffic
     from analyzer.model.window import Window
 
-__all__ = ["MOST_LINES", "coverage_gaps", "coverage_lines", "key_lines", "pattern_lines"]
+__all__ = ["MOST_LINES", "coverage_gaps", "coverage_lines", "key_lines", "pattern_lines", "statement_gaps"]
 
 MOST_LINES = 500
 """How many pattern lines a report holds; the rest is one line `other`."""
 
 _MOST_KEYS = 100
+_STATEMENTS = frozenset({"ExecuteStatement", "BatchExecuteStatement", "ExecuteTransaction"})
 
 _FILLED = 0.99
 """Part of a window that CloudWatch's periods must fill before their sum is what was billed in it."""
@@ -171,3 +172,19 @@ def coverage_gaps(coverage: Iterable[Coverage], window: Window) -> Iterator[Gap]
             window.start,
             window.end,
         )
+
+
+def statement_gaps(traffic: Iterable[Traffic], told: Iterable[Gap]) -> Iterator[Gap]:
+    """Say where Contributor Insights is asked for keys and statements are sent, which it does not count.
+
+    Source: Developer Guide, "Contributor Insights: how it works", read 2026-11-30. `told` are the gaps that are known.
+    """
+    known = {gap.table for gap in told if gap.reason is GapReason.UNSUPPORTED and "PartiQL" in gap.detail}
+    for one in traffic:
+        sent = sorted({row.shape.operation for row in one.rows if row.shape.operation in _STATEMENTS})
+        is_asked = bool(one.sights & {Sight.INSIGHTS_ACCESSED, Sight.INSIGHTS_THROTTLED})
+        if sent and is_asked and one.target.table not in known:
+            detail = f"Contributor Insights does not count PartiQL, and there is some: {', '.join(sent)}"
+            hint = "take keys of these requests from the request log; an empty list clears no key, and no table"
+            place = (one.target.table, one.target.index)
+            yield Gap(SourceName.CONTRIBUTOR_INSIGHTS, GapReason.UNSUPPORTED, detail, hint, *place)

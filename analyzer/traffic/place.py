@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from analyzer.model.table import IndexDescription, TableDescription, TableSnapshot
     from analyzer.model.target import Target
 
-__all__ = ["place_of"]
+__all__ = ["patterns_of", "place_of"]
 
 
 def place_of(target: Target, contract: Contract, snapshot: TableSnapshot | None) -> Place:
@@ -49,8 +49,13 @@ def _with_declaration(place: Place, table: TableDeclaration, index: IndexDeclara
         source_of_truth=table.source_of_truth,
         write_regions=table.replicas.write_regions if table.replicas is not None else (),
         consumers=tuple(Consumer(stream.consumer, stream.max_age_seconds) for stream in table.streams),
-        patterns={pattern.id: _declared(pattern, table) for pattern in table.patterns},
+        patterns=patterns_of(table),
     )
+
+
+def patterns_of(table: TableDeclaration) -> dict[str, Declared]:
+    """Return what the patterns of a table promise, by their ids."""
+    return {pattern.id: _declared(pattern, table) for pattern in table.patterns}
 
 
 def _declared(pattern: PatternDeclaration, table: TableDeclaration) -> Declared:

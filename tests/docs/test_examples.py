@@ -38,8 +38,6 @@ WITHOUT = frozenset(
         "service-fault",
         "request-errors",
         "unpaced-bulk",
-        "declared-scan",
-        "filter-heavy-query",
         "undeclared-pattern",
     }
 )

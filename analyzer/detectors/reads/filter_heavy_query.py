@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, ClassVar
 from msgspec import Struct
 
 from analyzer.detectors.advice import advise
+from analyzer.detectors.reading import capacity_share, cost_of, share_of_reads
 from analyzer.detectors.thresholds import Positive, Share, Whole
 from analyzer.detectors.verdict import finding
 from analyzer.detectors.words import between, number, percent, who
-from analyzer.knowledge.prices import read_cost
 from analyzer.model.finding import Advice, Direction, Finding, Risk, Severity
 from analyzer.model.sight import Horizon, Sight, Skipped, SkipReason
-from analyzer.traffic.measure import add, busiest_caller, direction_units, evidence_of, evidence_where
+from analyzer.traffic.measure import add, busiest_caller, evidence_of, evidence_where
+from analyzer.traffic.scanning import is_scan
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -30,6 +31,8 @@ class FilterHeavyQuery(Struct, frozen=True):
     discards_at_most: Share = 0.1
     medium_share: Share = 0.05
     medium_dollars: Positive = 20.0
+    low_dollars: Positive = 5.0
+    capacity_share: Share = 0.1
 
     name: ClassVar[str] = "filter-heavy-query"
     horizon: ClassVar[Horizon] = Horizon.WINDOW
@@ -40,14 +43,13 @@ class FilterHeavyQuery(Struct, frozen=True):
         """Yield one finding a filtered shape; a filter on the TTL attribute alone is how expired items are hidden."""
         shapes: dict[str, list[PatternTraffic]] = {}
         for row in traffic.rows:
-            shape = row.shape
-            if (
-                shape.filter_attributes
-                and not shape.scans
-                and shape.filter_attributes != (traffic.place.ttl_attribute,)
-            ):
-                shapes.setdefault(shape.fingerprint, []).append(row)
+            if row.shape.filter_attributes and not is_scan(row, traffic) and not _hides_expired(row, traffic):
+                shapes.setdefault(row.shape.fingerprint, []).append(row)
         for rows in shapes.values():
+            if not any(row.counts_known for row in rows):
+                if any(row.requests.value > row.failed.value for row in rows):
+                    yield self._skip(traffic, SkipReason.NOT_COVERED, "Count and ScannedCount of a filtered Query")
+                continue
             scanned, returned = add(row.scanned for row in rows), add(row.returned for row in rows)
             discarded = max(0.0, 1 - returned.value / scanned.value) if scanned.value else 0.0
             if discarded <= self._limit(rows, traffic):
@@ -55,9 +57,11 @@ class FilterHeavyQuery(Struct, frozen=True):
             if scanned.value >= self.least_scanned:
                 yield self._finding(rows, discarded, traffic)
             else:
-                needs = (f"{self.least_scanned} items read by a filtered Query in the window",)
-                target = traffic.target
-                yield Skipped(self.name, target.table, target.index, SkipReason.TOO_LITTLE, needs)
+                needs = f"{self.least_scanned} items read by a filtered Query in the window"
+                yield self._skip(traffic, SkipReason.TOO_LITTLE, needs)
+
+    def _skip(self, traffic: Traffic, reason: SkipReason, needs: str) -> Skipped:
+        return Skipped(self.name, traffic.target.table, traffic.target.index, reason, (needs,))
 
     def _limit(self, rows: list[PatternTraffic], traffic: Traffic) -> float:
         pattern = traffic.place.patterns.get(rows[0].attribution.pattern or "")
@@ -70,17 +74,16 @@ class FilterHeavyQuery(Struct, frozen=True):
         known = any(row.units_known for row in rows)
         units = add(row.read_units for row in rows)
         wasted = add(row.wasted_units for row in rows)
-        share = units.value / max(direction_units(traffic, Direction.READ), 1e-9) if known else 0.0
-        cost = read_cost(wasted.value / max(traffic.window.seconds, 1), traffic.place.capacity.billing_mode)
+        share = share_of_reads(units.value, traffic) if known else 0.0
+        cost = cost_of(wasted.value, traffic)
         dollars = cost.dollars if known else None
-        is_medium = share >= self.medium_share or (dollars is not None and dollars >= self.medium_dollars)
         scanned, returned = add(row.scanned for row in rows), add(row.returned for row in rows)
         caller = busiest_caller(rows)
         waste = f"{between(wasted)} read units spent in vain" if known else "units unknown"
         return finding(
             self.name,
             traffic,
-            Severity.MEDIUM if is_medium else Severity.LOW,
+            self._severity(share, wasted.value, dollars, traffic),
             f"a Query of {who(caller)} on {traffic.target} throws away {percent(discarded)} of the"
             f" {number(scanned.value)} items it reads, by a filter on {', '.join(first.shape.filter_attributes)}:"
             f" {waste}",
@@ -101,6 +104,21 @@ class FilterHeavyQuery(Struct, frozen=True):
             cost_per_month_usd=None if dollars is None else round(dollars, 2),
             advice=tuple(_advice(first)),
         )
+
+    def _severity(self, share: float, wasted: float, dollars: float | None, traffic: Traffic) -> Severity:
+        """Waste of a tenth of what is provisioned is harm; a share of the reads of a table that costs cents is not."""
+        if dollars is None:
+            return Severity.LOW
+        is_harm = (capacity_share(wasted, traffic) or 0.0) >= self.capacity_share
+        is_dear = dollars >= self.medium_dollars or (share >= self.medium_share and dollars >= self.low_dollars)
+        return Severity.MEDIUM if is_harm or is_dear else Severity.LOW
+
+
+def _hides_expired(row: PatternTraffic, traffic: Traffic) -> bool:
+    """Whether a filter asks for the TTL attribute alone: DynamoDB deletes expired items late."""
+    ttl = traffic.place.time_to_live
+    hidden = {traffic.place.ttl_attribute, None if ttl is None else ttl.attribute}
+    return len(row.shape.filter_attributes) == 1 and row.shape.filter_attributes[0] in hidden
 
 
 def _advice(row: PatternTraffic) -> Iterator[Advice]:

@@ -29,11 +29,15 @@ __all__ = ["PollingRead"]
 
 
 class _Poll(Struct, frozen=True):
-    """One caller's reads of one shape on a clock: `first` pages and all pages, their units within the window."""
+    """One caller's reads of one shape on a clock: `first` pages in order of time and all pages.
+
+    `asked` is how many different reads there are, `units` what they take in the window.
+    """
 
     first: Calls
     every: Calls
     period: Period
+    asked: int
     units: float
 
 
@@ -61,6 +65,7 @@ class PollingRead(Struct, frozen=True):
             throttled = sum(_is_throttled(call) for call in poll.every)
             share, dollars = share_of_reads(poll.units, traffic), cost_of(poll.units, traffic).dollars
             is_dear = dollars >= self.medium_dollars or (share >= self.least_share and dollars >= self.least_dollars)
+            is_dear = is_dear and not _is_declared(poll, traffic)
             is_refused = bool(throttled) or (share >= self.least_share and bool(read_refusals(traffic)))
             if is_dear or is_refused:
                 yield self._finding(poll, share, throttled, traffic)
@@ -70,7 +75,7 @@ class PollingRead(Struct, frozen=True):
         clocks: dict[tuple[str | None, str], list[tuple[Repeated, Period]]] = defaultdict(list)
         for repeated in repeats(of_target, has_all=book.share >= 1):
             calls = repeated.calls
-            if len(calls) < self.least_times or calls[0].shape.writes or _is_meant(repeated, book, traffic):
+            if len(calls) < self.least_times or calls[0].shape.writes or _is_lease(repeated, book, traffic):
                 continue
             times = [call.time / 1000 for call in calls]
             period = period_of(times, jitter=self.jitter, regular_share=self.regular_share)
@@ -84,9 +89,10 @@ class PollingRead(Struct, frozen=True):
                 if call.fingerprint == fingerprint and call.caller == caller and (call.key, call.asked) in asked
             )
             yield _Poll(
-                first=tuple(call for repeated, _ in found for call in repeated.calls),
+                first=tuple(sorted((c for repeated, _ in found for c in repeated.calls), key=lambda c: c.time)),
                 every=every,
                 period=max(found, key=lambda one: len(one[0].calls))[1],
+                asked=len(asked),
                 units=sum(call.read_units or 0.0 for call in every) * _stretch(book, traffic),
             )
 
@@ -97,7 +103,8 @@ class PollingRead(Struct, frozen=True):
         key = one_key(poll.first, traffic)
         refusals = read_refusals(traffic)
         of_metrics = any(SourceName.CLOUDWATCH_METRICS.value in hit.sources for hit in refusals)
-        place = f"{traffic.target}" if key is None else f"{{key}} in {traffic.target}"
+        many = f"{number(poll.asked)} keys of " if poll.asked > 1 else ""
+        place = f"{many}{traffic.target}" if key is None else f"{{key}} in {traffic.target}"
         beside = ", while reads are refused" if throttled or refusals else ""
         return finding(
             self.name,
@@ -118,6 +125,7 @@ class PollingRead(Struct, frozen=True):
                 "clocks": poll.period.clocks,
                 "regular_share": round(poll.period.regular_share, 3),
                 "times": len(poll.first),
+                "different_reads": poll.asked,
                 "calls": len(poll.every),
                 "read_units": round(poll.units, 1),
                 "units_a_time": round(poll.units / len(poll.first), 1),
@@ -141,12 +149,20 @@ class PollingRead(Struct, frozen=True):
         return Severity.MEDIUM if is_medium else Severity.LOW
 
 
-def _is_meant(repeated: Repeated, book: CallBook, traffic: Traffic) -> bool:
-    """Whether it is a lease or a lock, whose key is written under a condition, or declared to run on a schedule."""
-    row = next((row for row in traffic.rows if row.shape.fingerprint == repeated.fingerprint), None)
+def _is_declared(poll: _Poll, traffic: Traffic) -> bool:
+    """Whether its pattern has a schedule, or declares that it is asked for as often."""
+    first, last = poll.first[0], poll.first[-1]
+    row = next((row for row in traffic.rows if row.shape.fingerprint == first.fingerprint), None)
     declared = declared_of(row, traffic)
-    if declared is not None and declared.schedule is not None:
-        return True
+    if declared is None:
+        return False
+    rate = len(poll.first) * 1000 / max(last.time - first.time, 1)
+    often = declared.p95_rate if declared.p95_rate is not None else declared.peak_rate
+    return declared.schedule is not None or (often is not None and rate <= often)
+
+
+def _is_lease(repeated: Repeated, book: CallBook, traffic: Traffic) -> bool:
+    """Whether it is a lease or a lock: its key is written under a condition."""
     at_key: Calls = () if repeated.key is None else book.by_key(traffic.target).get(repeated.key, ())
     return any(call.shape.writes and call.condition is not None for call in at_key)
 

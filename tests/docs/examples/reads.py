@@ -8,7 +8,9 @@ from tests.support.recordings import Recorded
 
 __all__ = [
     "count_by_reading",
+    "declared_scan",
     "empty_page_stop",
+    "filter_heavy_query",
     "limit_before_filter",
     "missing_pagination",
     "n_plus_one",
@@ -131,4 +133,25 @@ def strong_read_cost() -> Recorded:
         made.request(
             "Query", 3 + 3 * number, key=key, units=6, caller="replayer", consistent=True, count=40, scanned=40
         )
+    return made
+
+
+def declared_scan() -> Recorded:
+    """An archive reads at its declared pace, in its hour."""
+    made = Recorded(table="readings").table(read=400, write=100)
+    nightly = {"schedule": "0 9 * * *", "max_units_per_second": 150, "callers": ["archiver"], "purpose": "export"}
+    made.contract({"id": "nightly-archive", "operation": "Scan"} | nightly)
+    for number in range(100):
+        page: dict[str, Any] = {"count": 1400, "scanned": 1400, "more": number < 99, "resumed": number > 0}
+        made.request("Scan", 1 + 2 * number, units=128.5, caller="archiver", **page)
+    return made
+
+
+def filter_heavy_query() -> Recorded:
+    """A page reads a customer's whole history for the invoices among it."""
+    made = Recorded(table="history").table()
+    asked: dict[str, Any] = {"filter": "kind = :invoice", "caller": "account-page"}
+    for number in range(90):
+        key = {"PK": f"CUSTOMER#{number}"}
+        made.request("Query", 1 + 3 * number, key=key, units=64, count=9, scanned=1200, **asked)
     return made
