@@ -121,7 +121,10 @@ async def _polled(setup: Setup, aws: Aws | None, log: FilteringBoundLogger) -> P
         if plain:
             aws.budget = Budget.from_plain(plain, aws.config.max_usd_per_day, aws.config.rate_share)
 
-    return Polled(Polls(polls, _now), lambda: Spent(*aws.budget.spent()), aws.budget.plain, resume)
+    def keep() -> dict[str, Any]:
+        return aws.budget.plain()  # of the budget that is there by then
+
+    return Polled(Polls(polls, _now), lambda: Spent(*aws.budget.spent()), keep, resume)
 
 
 async def _undo_watches(setup: Setup, aws: Aws, log: FilteringBoundLogger) -> None:

@@ -13,6 +13,7 @@ from analyzer.correlator.attributor import Attributor
 from analyzer.lifecycle.allow import accept
 from analyzer.lifecycle.causes import fold
 from analyzer.lifecycle.identity import identify
+from analyzer.lifecycle.since_change import with_changes
 from analyzer.lifecycle.unite import unite
 from analyzer.lifecycle.verdict import by_weight, verdict_of
 from analyzer.model.calls import DeferredBook
@@ -242,7 +243,9 @@ class Walk:
         )
         judged = self._take(observed, of_horizon(self._detectors, Horizon.SPAN), stretch.start, stretch.end)
         skipped = (s for s in self._skipped if (s.detector, s.table, s.index) not in self._was_judged)
-        return _report(observed, judged.traffic, fold(self._ended(stretch.end)), tuple(skipped))
+        changes = (change for batch in observed.batches for change in batch.changes)
+        findings = with_changes(fold(self._ended(stretch.end)), changes)
+        return _report(observed, judged.traffic, findings, tuple(skipped))
 
     def _ended(self, end: Instant) -> tuple[Finding, ...]:
         """Return the findings, closed where neither the last window nor the whole stretch shows them at its end."""

@@ -5,19 +5,25 @@ import json
 import os
 import signal
 import threading
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import pytest
 import structlog
 
 from analyzer.checkpoint import Checkpoint, StateFolder
 from analyzer.config import load_settings
-from analyzer.daemon import Daemon, OpenStream, Outlets
+from analyzer.daemon import NOTHING_POLLED, Daemon, OpenStream, Outlets, Polled
 from analyzer.errors import ConfigError, UsageError
+from analyzer.exporters.assemble import Spent
+from analyzer.exporters.marks import Marks
 from analyzer.exporters.server import Server
-from analyzer.model.batch import Block, Position, StreamStatus
+from analyzer.model.batch import Batch, Block, Check, Position, StreamStatus
+from analyzer.model.finding import Change
 from analyzer.model.instant import format_instant
+from analyzer.model.sight import Covers, SourceName
+from analyzer.polling import Poll, Polls
 from analyzer.setup import Setup, build_setup
+from collectors.aws.budget import Budget
 from collectors.request_log.collector import FileStream
 
 if TYPE_CHECKING:
@@ -25,6 +31,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from analyzer.model.report import Report
+    from analyzer.model.window import Window
 
 NOW = 1_760_000_000_000
 
@@ -54,8 +61,8 @@ class Stage:
             clock=lambda: self.now,
         )
 
-    def new(self, open_stream: OpenStream = FileStream) -> Daemon:
-        return Daemon(self.load(), self.outlets(), self.load, open_stream)
+    def new(self, open_stream: OpenStream = FileStream, polled: Polled = NOTHING_POLLED) -> Daemon:
+        return Daemon(self.load(), self.outlets(), self.load, open_stream, polled)
 
     def load(self) -> Setup:
         settings: dict[str, object] = {
@@ -267,3 +274,87 @@ async def test_a_reload_that_takes_for_ever_holds_nothing_up(stage: Stage) -> No
     assert stage.state().positions[0].offset > 0
     assert not was_waited_for.is_set()
     never.set()
+
+
+MARK = Change(time=NOW - 1000, what="deploy", detail="1.4.2", source="mark")
+
+
+async def test_a_mark_is_judged_and_remembered_across_a_restart(stage: Stage) -> None:
+    stage.write(300)
+    stage.server.marks.add(MARK)
+    stage.now += 15_000
+    await stage.run_until(lambda: bool(stage.told))
+    (found,) = stage.told[0].findings
+    assert found.since_change == MARK
+    stage.server = Server({})
+    stage.daemon = stage.new()
+    assert stage.server.marks.known() == ()
+    await stage.run_until(lambda: stage.server.marks.known() == (MARK,))
+    assert stage.state().beside.marks == (MARK,)
+
+
+async def test_a_mark_that_is_a_day_old_is_forgotten(stage: Stage) -> None:
+    stage.server.marks = Marks([MARK])
+    stage.now += 86_400_000
+    stage.write(300)
+    stage.now += 15_000
+    await stage.run_until(lambda: bool(stage.told))
+    assert stage.state().beside.marks == ()
+
+
+class Purse:
+    """A source that costs a cent a poll, and who pays."""
+
+    name: ClassVar[str] = SourceName.CLOUDWATCH_METRICS
+
+    def __init__(self, stage: Stage) -> None:
+        self.budget = Budget(10.0)
+        polls = Polls([Poll(self, 300_000, "us-east-1")], lambda: stage.now)
+        self.polled = Polled(polls, lambda: Spent(*self.budget.spent()), self.keep, self.resume)
+
+    async def collect(self, window: Window) -> Batch:
+        self.budget.spend("cloudwatch", "GetMetricData", {"MetricDataQueries": [{}] * 1000}, window.end)
+        return Batch(window=window, covers=(Covers(SourceName.CLOUDWATCH_METRICS, window, "cases"),))
+
+    async def check(self) -> tuple[Check, ...]:
+        return ()
+
+    def keep(self) -> dict[str, Any]:
+        return self.budget.plain()
+
+    def resume(self, plain: dict[str, Any]) -> None:
+        if plain:
+            self.budget = Budget.from_plain(plain, 10.0)
+
+
+async def test_a_restart_does_not_double_the_day_s_money(stage: Stage) -> None:
+    stage.settings = {"aws": {}}
+    first = Purse(stage)
+    stage.daemon = stage.new(polled=first.polled)
+    await stage.run_until(lambda: first.budget.spent_today(stage.now) > 0)
+    assert stage.state().beside.budget == first.budget.plain()
+    second = Purse(stage)
+    stage.daemon = stage.new(polled=second.polled)
+    await stage.run_until(lambda: second.budget.spent_today(stage.now) > first.budget.spent_today(stage.now))
+    assert second.budget.spent().billed_metrics == {"GetMetricData": 2000}
+
+
+async def test_what_polls_bring_is_judged_and_their_health_is_shown(stage: Stage) -> None:
+    stage.settings = {"aws": {}, "request_log": {}}
+    purse = Purse(stage)
+    stage.daemon = stage.new(polled=purse.polled)
+    shown: list[str] = []
+
+    async def export(report: Report) -> None:
+        del report
+        shown.append(stage.server._exposition.text.decode())
+
+    stage.server.export = export  # type: ignore[method-assign]
+
+    def is_shown() -> bool:
+        stage.now += 10_000
+        return any('dynascope_source_up{source="cloudwatch-metrics"} 1' in text for text in shown)
+
+    await stage.run_until(is_shown)
+    assert 'dynascope_aws_billed_metrics_total{api="GetMetricData"}' in shown[-1]
+    assert 'source_up{source="request-log"}' not in shown[-1]

@@ -7,10 +7,14 @@ from typing import TYPE_CHECKING
 import msgspec
 from msgspec import Struct
 
+from analyzer.lifecycle.since_change import change_before
 from analyzer.lifecycle.verdict import by_weight, fault_of
 from analyzer.model.finding import Finding, Status
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from analyzer.model.finding import Change
     from analyzer.model.instant import Instant
     from analyzer.model.report import Report
 
@@ -35,14 +39,15 @@ def advance(state: State, report: Report, at: Instant, close_after_ms: int) -> t
 
     A finding seen for the first time is `open`, again `ongoing`. One whose condition no longer holds stays, as it was
     last seen, until that has lasted `close_after_ms`; then it is `closed`, once, and gone. The verdict speaks of all
-    that are alive. Of a snoozed one nobody is told when it comes or goes.
+    that are alive. Of a snoozed one nobody is told when it comes or goes. Each gets the change just before it began,
+    whenever that becomes known: CloudTrail tells of it minutes later.
     """
     alive: dict[str, Finding] = {}
     shown: list[Finding] = []
     events: list[Event] = []
     for finding in report.findings:
         before = state.alive.get(finding.id)
-        seen = _seen(finding, before, at)
+        seen = _since(_seen(finding, before, at), before, report.changes)
         alive[seen.id] = seen
         shown.append(seen)
         if seen.status is Status.OPEN:
@@ -70,3 +75,9 @@ def _seen(finding: Finding, before: Finding | None, at: Instant) -> Finding:
     status = Status.SNOOZED if finding.status is Status.SNOOZED else Status.ONGOING if is_known else Status.OPEN
     first = before.first_seen if before is not None else finding.first_seen or at
     return msgspec.structs.replace(finding, status=status, first_seen=first, last_seen=at)
+
+
+def _since(finding: Finding, before: Finding | None, changes: Iterable[Change]) -> Finding:
+    """Name the change before a finding began; one that was named stays."""
+    known = finding.since_change or (before.since_change if before is not None else None)
+    return msgspec.structs.replace(finding, since_change=known or change_before(finding, changes))

@@ -12,7 +12,7 @@ from analyzer.lifecycle.causes import fold
 from analyzer.lifecycle.identity import identify
 from analyzer.lifecycle.unite import unite
 from analyzer.lifecycle.verdict import by_weight, verdict_of
-from analyzer.model.finding import Confidence, Direction, Finding, Severity, Status
+from analyzer.model.finding import Change, Confidence, Direction, Finding, Severity, Status
 from analyzer.model.report import PatternKind, PatternLine, Report, Verdict, VerdictState
 from analyzer.model.sight import Gap, GapReason, Skipped, SkipReason, SourceName
 from analyzer.model.window import Window
@@ -157,6 +157,19 @@ def test_a_finding_that_comes_back_before_it_closed_is_the_same_one() -> None:
     state, _, _ = advance(state, report(), 1200, 500)
     _, shown, events = advance(state, report(one), 1400, 500)
     assert (shown.findings[0].first_seen, shown.findings[0].last_seen, events) == (1000, 1400, ())
+
+
+def test_a_change_before_a_finding_is_named_as_soon_as_it_is_known_and_stays() -> None:
+    deploy = Change(time=900, what="deploy")
+    state, shown, _ = advance(State(), report(finding()), 1000, 30)
+    assert shown.findings[0].since_change is None
+    late = msgspec.structs.replace(report(finding()), changes=(deploy,))
+    state, shown, _ = advance(state, late, 1010, 30)
+    assert shown.findings[0].since_change == deploy
+    state, shown, _ = advance(state, report(finding()), 1020, 30)
+    assert (shown.findings[0].since_change, shown.findings[0].first_seen) == (deploy, 1000)
+    after = msgspec.structs.replace(report(finding()), changes=(Change(time=1001, what="deploy"),))
+    assert advance(State(), after, 1000, 30)[1].findings[0].since_change is None
 
 
 def test_the_verdict_speaks_of_what_is_alive() -> None:
