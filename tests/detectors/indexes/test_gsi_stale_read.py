@@ -10,6 +10,7 @@ from analyzer.model.finding import Confidence, Finding, Severity
 from analyzer.model.shape import KeyPredicate, PartShape
 from analyzer.model.sight import Skipped, SkipReason
 from analyzer.model.traffic import Place, Traffic
+from analyzer.traffic.own_reads import own_reads
 from tests.support.calls import book, call, item
 from tests.support.evidence import CASES, GSI2, row, shape, traffic
 
@@ -173,6 +174,17 @@ def test_the_pattern_of_the_read_is_named() -> None:
     (one,) = GsiStaleRead().detect(evidence)
     assert isinstance(one, Finding)
     assert (one.pattern, one.caller) == ("load-case", "api")
+
+
+def test_fewer_reads_than_asked_for_are_nothing() -> None:
+    evidence = traffic(GSI2, calls=book(write(), read()), place=KEYED)
+    assert list(GsiStaleRead(least_reads=2).detect(evidence)) == []
+
+
+def test_traces_that_do_not_touch_the_index_are_passed_over() -> None:
+    elsewhere = write(trace="u")
+    assert own_reads(traffic(GSI2), 1000, 5000) == []
+    assert len(found(elsewhere, write(), read())) == 1
 
 
 def test_without_traces_nobodys_own_write_is_known() -> None:

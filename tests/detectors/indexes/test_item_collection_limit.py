@@ -99,8 +99,9 @@ def test_units_bound_the_size_of_an_item() -> None:
         [call("PutItem", n, key=item("CASE#7", "S1"), item_bytes=100_000) for n in range(300)],
         puts(300, error="X"),
         puts(300, key_whole=False),
+        [call("UpdateItem", n, key=item("CASE#7", f"S{n}"), item_bytes=100_000) for n in range(300)],
     ],
-    ids=["slow", "few", "size unknown", "deleted again", "one item", "refused", "not all seen"],
+    ids=["slow", "few", "size unknown", "deleted again", "one item", "refused", "not all seen", "no puts"],
 )
 def test_what_does_not_grow_so_far_is_no_growth(calls: list[Any]) -> None:
     assert growing(*calls) == []

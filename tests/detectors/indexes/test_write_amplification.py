@@ -108,6 +108,10 @@ def test_a_write_of_which_the_table_told_no_units_is_no_move() -> None:
     assert finding(traffic(GSI2, base=base, rows=(at_index(5000.0),))).severity is Severity.LOW
 
 
+def test_moves_that_the_contract_expects_are_fine() -> None:
+    assert outcome(written((MOVE, 500.0, 1000.0), place=Place(expected_write_amplification=2.0))) is None
+
+
 def by_metrics(index: float, table: float, **fields: Any) -> Traffic:
     base = traffic(CASES, rows=(), metrics=(series("ConsumedWriteCapacityUnits", [table] * 5),))
     own = (series("ConsumedWriteCapacityUnits", [index] * 5, target=GSI2),)
