@@ -7,13 +7,27 @@ from msgspec import Struct
 from analyzer.model.target import Target
 from analyzer.model.window import Window
 
-__all__ = ["EMPTY", "History"]
+__all__ = ["EMPTY", "History", "PatternPast"]
+
+
+class PatternPast(Struct, frozen=True, kw_only=True):
+    """Requests of one declared pattern in equal stretches, oldest first: those before, and those of the window.
+
+    As many stretches on both sides are taken as pairs (Monday with Monday); else each side scatters about its own mean.
+    `wobble` is the variance of the logarithm of a stretch from one such comparison to the next, learned from four or
+    more of them; 0 where nobody learned it.
+    """
+
+    before: tuple[float, ...]
+    now: tuple[float, ...]
+    wobble: float = 0.0
 
 
 class History(Struct, frozen=True):
-    """The stretches of the past that are covered for each target."""
+    """The stretches of the past that are covered for each target, and what its patterns did in them, by their ids."""
 
     spans: dict[Target, Window] = {}
+    patterns: dict[Target, dict[str, PatternPast]] = {}
 
 
 EMPTY = History()

@@ -9,6 +9,7 @@ from analyzer.model.calls import CallBook
 from analyzer.model.counts import KeyLevel, KeyName
 from analyzer.model.estimate import ZERO, Estimate
 from analyzer.model.finding import Change, Direction, KeyShown
+from analyzer.model.history import EMPTY, History
 from analyzer.model.instant import Instant
 from analyzer.model.shape import Attribution, Shape
 from analyzer.model.sight import Sight
@@ -224,6 +225,8 @@ class Consumer(Struct, frozen=True):
 class Place(Struct, frozen=True, kw_only=True):
     """What is declared and known of the target itself; `table` is its table's newest description.
 
+    `known_callers` are names that the contract uses; of `mapped_callers` it tells how sources see them.
+
     `library` names the known library whose table this is (analyzer/contract/known.py); where nobody declared the table,
     `patterns` are that library's, and `declared` stays False.
     """
@@ -245,6 +248,8 @@ class Place(Struct, frozen=True, kw_only=True):
     write_regions: tuple[str, ...] = ()
     consumers: tuple[Consumer, ...] = ()
     patterns: dict[str, Declared] = {}
+    known_callers: frozenset[str] = frozenset()
+    mapped_callers: frozenset[str] = frozenset()
     table: TableDescription | None = None
     time_to_live: TimeToLive | None = None
 
@@ -331,7 +336,7 @@ class Traffic(Struct, frozen=True, kw_only=True):
     `metrics` are the target's own series, a table's also by operation, and may begin long before the window;
     `account_metrics` bear no table. `insights`, `scaling` and `quotas` are what those sources told. `indexes` are the
     traffics of a table's indexes, without indexes of their own; of an index, `base` is the traffic of its table.
-    `calls` is one book for all targets; it may begin long before the window.
+    `calls` is one book for all targets; it may begin long before the window. `history` is one for all targets, too.
     """
 
     target: Target
@@ -354,5 +359,6 @@ class Traffic(Struct, frozen=True, kw_only=True):
     quotas: dict[str, float] = {}
     around: Around = Around()
     calls: CallBook | None = None
+    history: History = EMPTY
     indexes: tuple[Traffic, ...] = ()
     base: Traffic | None = None

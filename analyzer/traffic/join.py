@@ -184,6 +184,7 @@ def _traffic(target: Target, joined: _Joined) -> Traffic:
         quotas=told.quotas.get(where, {}),
         around=joined.around,
         calls=joined.calls,
+        history=joined.history,
     )
 
 

@@ -34,7 +34,17 @@ def place_of(target: Target, contract: Contract, snapshot: TableSnapshot | None)
         table=table,
         time_to_live=snapshot.ttl if snapshot is not None else None,
     )
-    return place if declaration is None else _with_declaration(place, declaration, declared_index)
+    if declaration is None:
+        return place
+    return _with_callers(_with_declaration(place, declaration, declared_index), contract)
+
+
+def _with_callers(place: Place, contract: Contract) -> Place:
+    """Say which callers the contract names anywhere, and of which it tells what sources see of them."""
+    named = {name for table in contract.tables for pattern in table.patterns for name in pattern.callers}
+    mapped = {one.name for one in contract.callers if one.services or one.roles}
+    known = frozenset(named | {one.name for one in contract.callers})
+    return msgspec.structs.replace(place, known_callers=known, mapped_callers=frozenset(mapped))
 
 
 def _with_declaration(place: Place, table: TableDeclaration, index: IndexDeclaration | None) -> Place:

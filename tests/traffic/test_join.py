@@ -6,6 +6,7 @@ import msgspec
 import pytest
 
 from analyzer.contract.model import (
+    CallerNames,
     Contract,
     FilterLimit,
     IndexDeclaration,
@@ -26,7 +27,7 @@ from analyzer.model.counts import (
     ThrottleCount,
 )
 from analyzer.model.finding import Change, Direction
-from analyzer.model.history import EMPTY, History
+from analyzer.model.history import EMPTY, History, PatternPast
 from analyzer.model.observations import Observations
 from analyzer.model.report import Coverage
 from analyzer.model.sight import GapReason, Sight, SourceName
@@ -152,6 +153,15 @@ def test_what_the_contract_says_of_a_place_is_joined() -> None:
     )
     assert place.patterns["plain"].discards_at_most is None
     assert (index.partition_key, index.sort_key, index.staleness_tolerance_seconds) == (("GSI2PK",), ("GSI2SK",), 5.0)
+
+
+def test_a_place_knows_which_callers_the_contract_names_and_maps_and_traffic_what_history_knows() -> None:
+    callers = (CallerNames("api", services=("api-*",)), CallerNames("batch"))
+    past = History(patterns={CASES: {"load-case": PatternPast(before=(1.0,), now=(2.0,))}})
+    contract = Contract(CONTRACT.tables, callers)
+    one = seen(counts((cell(), {Count.REQUESTS: 1})), contract=contract, history=past)["cases"]
+    assert (one.place.known_callers, one.place.mapped_callers) == ({"api", "batch"}, {"api"})
+    assert one.history is past
 
 
 def test_an_undeclared_table_has_no_place_and_no_sight_of_a_contract() -> None:

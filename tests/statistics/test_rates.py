@@ -1,0 +1,144 @@
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from analyzer.model.estimate import Estimate
+from analyzer.statistics.false_discovery import discoveries
+from analyzer.statistics.rates import (
+    Standing,
+    common_growth,
+    count_bounds,
+    rate_ratio,
+    share_bounds,
+    standing,
+)
+
+WEEK = (100.0, 110.0, 90.0, 105.0, 95.0, 60.0, 40.0)
+COUNTS = st.lists(st.floats(0, 1e6), min_size=2, max_size=10)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "said"),
+    [
+        (0.8, 1.2, Standing.IN),
+        (1.6, 3.0, Standing.OUT),
+        (0.1, 0.4, Standing.OUT),
+        (1.2, 1.8, Standing.UNKNOWN),
+        (0.4, 0.8, Standing.UNKNOWN),
+    ],
+)
+def test_an_interval_is_in_out_or_undecided(low: float, high: float, said: Standing) -> None:
+    assert standing(Estimate(1.0, low, high), 0.5, 1.5) is said
+
+
+def test_without_a_lower_bound_little_is_in() -> None:
+    assert standing(Estimate(0.0, 0.0, 0.1), most=1.0) is Standing.IN
+
+
+def test_a_share_of_few_is_wide_and_of_many_narrow() -> None:
+    few, many = share_bounds(5, 10), share_bounds(5000, 10_000)
+    assert (few.low, few.high) == pytest.approx((0.2366, 0.7634), abs=1e-4)
+    assert (many.low, many.high) == pytest.approx((0.4902, 0.5098), abs=1e-4)
+
+
+def test_nothing_is_known_of_a_share_of_nothing() -> None:
+    assert share_bounds(0, 0) == Estimate(0.0, 0.0, 1.0)
+
+
+@given(st.integers(0, 1000), st.integers(1, 1000))
+def test_a_share_lies_within_its_bounds(part: int, whole: int) -> None:
+    share = share_bounds(part, whole)
+    assert 0 <= share.low <= share.value <= share.high <= 1
+
+
+def test_a_count_that_scatters_more_is_less_sure() -> None:
+    plain, crowded = count_bounds(100), count_bounds(100, 10)
+    assert (plain.low, plain.high) == pytest.approx((82.2, 121.7), abs=0.1)
+    assert crowded.low < plain.low < plain.high < crowded.high
+    assert count_bounds(0, 2) == Estimate(0.0, 0.0, 6.0)
+
+
+def test_twice_as_many_on_every_day_is_a_change() -> None:
+    found = rate_ratio(WEEK, [2 * count for count in WEEK])
+    assert found is not None
+    assert found.value == pytest.approx(2.0, rel=0.01)
+    assert found.low > 1.5
+    assert found.p < 0.01
+    assert found.dispersion == 1.0
+
+
+def test_a_fifth_more_is_within_the_margin_however_sure() -> None:
+    found = rate_ratio([count * 1000 for count in WEEK], [count * 1200 for count in WEEK])
+    assert found is not None
+    assert found.p > 0.95
+
+
+def test_growth_that_all_share_is_no_change() -> None:
+    found = rate_ratio(WEEK, [2 * count for count in WEEK], growth=2.0)
+    assert found is not None
+    assert found.value == pytest.approx(1.0, rel=0.01)
+
+
+def test_days_that_scatter_widen_the_interval() -> None:
+    found = rate_ratio(WEEK, (900.0, 10.0, 90.0, 5.0, 95.0, 60.0, 40.0))
+    assert found is not None
+    assert found.dispersion > 10
+    assert found.low < 1 < found.high
+
+
+def test_a_wobble_that_was_learned_widens_it_too() -> None:
+    calm, wobbly = (rate_ratio(WEEK, [2 * count for count in WEEK], wobble=wobble) for wobble in (0.0, 0.05))
+    assert calm is not None
+    assert wobbly is not None
+    assert wobbly.p > calm.p
+
+
+def test_one_stretch_is_compared_with_several() -> None:
+    found = rate_ratio((100, 104, 96, 101, 99), (300,))
+    assert found is not None
+    assert found.value == pytest.approx(3.0, rel=0.01)
+    assert found.p < 0.01
+    assert found.estimate == Estimate(found.value, found.low, found.high)
+
+
+@pytest.mark.parametrize(("before", "now"), [((5,), (9,)), ((), (9,)), ((5, 6), ()), ((0, 0), (0, 0))])
+def test_where_scatter_cannot_be_measured_there_is_no_ratio(before: tuple[float, ...], now: tuple[float, ...]) -> None:
+    assert rate_ratio(before, now) is None
+
+
+@given(COUNTS, COUNTS)
+def test_a_ratio_lies_within_its_bounds(before: list[float], now: list[float]) -> None:
+    found = rate_ratio(before, now)
+    if found is not None:
+        assert found.low <= found.value <= found.high
+        assert 0 <= found.p <= 1
+
+
+def test_growth_is_the_median_of_the_patterns_with_calls_enough() -> None:
+    rates = [((300.0,), (330.0,)), ((300.0, 300.0), (900.0,)), ((300.0,), (360.0,)), ((10.0,), (900.0,)), ((), (1.0,))]
+    assert common_growth(rates) == pytest.approx(1.2)
+    assert common_growth([]) == 1.0
+
+
+def test_two_hundred_patterns_that_wobble_and_grow_together_flag_those_that_changed_and_hardly_another() -> None:
+    source = np.random.default_rng(11)
+    weekday = np.array([1.0, 1.1, 1.0, 1.05, 0.95, 0.6, 0.5])
+
+    def counts(mean: float) -> tuple[float, ...]:
+        means = mean * weekday * source.lognormal(0, 0.05)
+        return tuple(source.negative_binomial(100, 100 / (100 + means)).astype(float).tolist())
+
+    means = source.lognormal(math.log(2000), 1.0, 200)
+    changed = dict(enumerate([2.0, 0.4] * 4))
+    pairs = [(counts(mean), counts(mean * 1.08 * changed.get(number, 1.0))) for number, mean in enumerate(means)]
+    growth = common_growth(pairs)
+    ratios = [rate_ratio(before, now, growth=growth) for before, now in pairs]
+    told = discoveries([1.0 if ratio is None else ratio.p for ratio in ratios], 0.05)
+    assert growth == pytest.approx(1.08, abs=0.05)
+    assert sum(told[8:]) <= 1
+    assert sum(told[:8]) >= 4
