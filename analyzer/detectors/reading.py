@@ -1,4 +1,4 @@
-"""What the detectors of reads reckon alike: cost, shares, the declaration of a row, the key of a call."""
+"""What the detectors of reads reckon alike: cost, shares, the declaration of a row, the key of calls."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from analyzer.model.calls import Call
+    from analyzer.model.counts import KeyName
     from analyzer.model.finding import KeyShown
     from analyzer.model.shape import Shape
     from analyzer.model.traffic import Declared, PatternTraffic, Traffic
@@ -22,7 +23,6 @@ __all__ = [
     "capacity_share",
     "cost_of",
     "declared_of",
-    "key_of",
     "one_key",
     "read_refusals",
     "rows_of_shape",
@@ -69,11 +69,9 @@ def _without_limit(shape: Shape) -> tuple[object, ...]:
     return (shape.operation, shape.index, shape.key, shape.filter, shape.projection, shape.statement, shape.select)
 
 
-def key_of(call: Call, traffic: Traffic) -> KeyShown | None:
-    """Return the key that a call asked for, by attribute; None where it has none or its attributes are not known."""
-    key, place = call.key, traffic.place
-    if key is None:
-        return None
+def _shown(call: Call, key: KeyName, traffic: Traffic) -> KeyShown | None:
+    """Return a key by attribute; None where its attributes are not known."""
+    place = traffic.place
     asked = [predicate.attribute for predicate in call.shape.key if predicate.operator == "="]
     names = [*place.partition_key, *place.sort_key] if len(place.partition_key) == 1 else asked
     values = (key.partition, key.sort)
@@ -82,12 +80,11 @@ def key_of(call: Call, traffic: Traffic) -> KeyShown | None:
 
 def one_key(calls: Iterable[Call], traffic: Traffic) -> KeyShown | None:
     """Return the key of calls that all asked for the same one."""
-    first = None
-    for call in calls:
-        if call.key is None or (first is not None and call.key != first.key):
-            return None
-        first = first or call
-    return None if first is None else key_of(first, traffic)
+    by_key = {call.key: call for call in calls}
+    if len(by_key) != 1:
+        return None
+    ((key, call),) = by_key.items()
+    return None if key is None else _shown(call, key, traffic)
 
 
 def read_refusals(traffic: Traffic) -> list[LimitHit]:

@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Any
 from analyzer.detectors.reads.filter_heavy_query import FilterHeavyQuery
 from analyzer.model.finding import Finding, Severity
 from analyzer.model.sight import Skipped, SkipReason
-from analyzer.model.traffic import Declared, Place
+from analyzer.model.table import TimeToLive
+from analyzer.model.traffic import Capacity, Declared, Place
 from tests.support.evidence import UNDECLARED, row, shape, traffic
 
 if TYPE_CHECKING:
@@ -24,15 +25,34 @@ def found(evidence: Traffic) -> list[Finding]:
 
 
 def test_a_query_that_throws_most_away_and_takes_much_of_the_reads_is_medium() -> None:
-    (one,) = found(traffic(rows=(filtering(), row(read_units=500))))
+    (one,) = found(traffic(rows=(filtering(read_units=6_000, wasted_units=4_600), row(read_units=24_000))))
     assert (one.severity, one.caller, one.evidence["discarded_share"]) == (Severity.MEDIUM, "api", 0.9)
     assert "throws away 90% of the 1,000 items it reads, by a filter on kind" in one.summary
     assert [advice.action for advice in one.advice] == ["encode-filter-in-key", "make-index-sparse"]
 
 
 def test_one_that_takes_little_of_the_reads_is_low() -> None:
-    (one,) = found(traffic(rows=(filtering(), row(read_units=50_000))))
+    (one,) = found(traffic(rows=(filtering(read_units=6_000, wasted_units=4_600), row(read_units=150_000))))
     assert one.severity is Severity.LOW
+
+
+def test_all_reads_of_a_table_that_costs_cents_are_low() -> None:
+    (one,) = found(traffic(rows=(filtering(),)))
+    assert one.severity is Severity.LOW
+
+
+def test_a_tenth_of_what_is_provisioned_in_vain_is_medium_whatever_it_costs() -> None:
+    place = Place(capacity=Capacity("PROVISIONED", 10.0, 10.0))
+    (one,) = found(traffic(rows=(filtering(read_units=320, wasted_units=300), row(read_units=50_000)), place=place))
+    assert one.severity is Severity.MEDIUM
+
+
+def test_a_shape_without_counts_is_skipped_and_that_is_told() -> None:
+    unknown = filtering(scanned=0, returned=0, counts_known=0.0)
+    (skipped,) = FilterHeavyQuery().detect(traffic(rows=(unknown,)))
+    assert isinstance(skipped, Skipped)
+    assert skipped.reason is SkipReason.NOT_COVERED
+    assert list(FilterHeavyQuery().detect(traffic(rows=(filtering(0, 0, counts_known=0.0, failed=20),)))) == []
 
 
 def test_one_that_wastes_twenty_dollars_a_month_is_medium_whatever_its_share() -> None:
@@ -73,6 +93,14 @@ def test_a_filter_on_the_ttl_attribute_alone_hides_expired_items() -> None:
     expired = shape("Query", "ttl", filter="#0 > :0", filter_attributes=("expiresAt",))
     evidence = traffic(rows=(row(expired, scanned=5000, returned=1),), place=Place(ttl_attribute="expiresAt"))
     assert found(evidence) == []
+    described = Place(time_to_live=TimeToLive("ENABLED", "expiresAt"))
+    assert found(traffic(rows=(row(expired, scanned=5000, returned=1),), place=described)) == []
+
+
+def test_a_filter_on_the_ttl_attribute_and_another_is_not_exempt() -> None:
+    both = shape("Query", "both", filter="#0 > :0 AND #1 = :1", filter_attributes=("expiresAt", "kind"))
+    evidence = traffic(rows=(row(both, scanned=5000, returned=1),), place=Place(ttl_attribute="expiresAt"))
+    assert len(found(evidence)) == 1
 
 
 def test_a_scans_filter_belongs_to_the_scan_detectors() -> None:

@@ -2,20 +2,27 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 from analyzer.detectors.reads.unexpected_scan import UnexpectedScan
 from analyzer.model.finding import Confidence, Finding, Severity
 from analyzer.model.shape import Attribution, AttributionKind
 from analyzer.model.sight import Sight
-from analyzer.model.traffic import Capacity, Hurt, Place
+from analyzer.model.table import IndexDescription, TableDescription
+from analyzer.model.traffic import Capacity, Declared, Hurt, Place
+from analyzer.model.window import Window
+from tests.support.calls import book, call
 from tests.support.evidence import (
     ALL_REQUEST_SIGHTS,
     DECLARED,
+    GSI2,
     UNDECLARED,
     limit,
     row,
     shape,
     traffic,
 )
+from tests.support.told import series
 
 if TYPE_CHECKING:
     from analyzer.model.traffic import PatternTraffic, Traffic
@@ -142,3 +149,138 @@ def test_an_unfiltered_scan_gets_the_advice_to_export() -> None:
 def test_two_callers_of_one_scan_are_one_finding_named_after_the_busier() -> None:
     other = row(SCAN, UNDECLARED, "other", requests=1, read_units=10)
     assert only(traffic(rows=(scanning(), other))).caller == "report-job"
+
+
+def test_a_declaration_that_has_ended_declares_nothing() -> None:
+    ended = Place(declared=True, patterns={"load-case": Declared(id="load-case", ends="1969-12-31")})
+    assert only(traffic(rows=(row(SCAN, DECLARED, read_units=5_000),), place=ended)).caller == "api"
+    last_day = Place(declared=True, patterns={"load-case": Declared(id="load-case", ends="1970-01-01")})
+    assert found(traffic(rows=(row(SCAN, DECLARED, read_units=5_000),), place=last_day)) == []
+
+
+def test_under_five_dollars_a_tenth_of_what_is_provisioned_is_medium_all_the_same() -> None:
+    place = Place(declared=True, capacity=Capacity("PROVISIONED", 100.0, 10.0))
+    assert only(traffic(rows=(scanning(3_000), row(read_units=9_000)), place=place)).severity is Severity.MEDIUM
+    assert only(traffic(rows=(scanning(2_990), row(read_units=9_000)), place=place)).severity is Severity.LOW
+
+
+def test_a_statement_that_names_no_partition_key_is_a_scan() -> None:
+    selected = shape("ExecuteStatement", "s", key=(), statement='SELECT * FROM "cases" WHERE SK = ?')
+    place = Place(declared=True, partition_key=("PK",), sort_key=("SK",))
+    one = only(traffic(rows=(row(selected, UNDECLARED, read_units=30_000),), place=place))
+    assert "scans cases by ExecuteStatement, whose WHERE names no partition key" in one.summary
+    assert one.evidence["filter_attributes"] == "SK"
+
+
+OF_INDEX = shape("Query", "all-open", index="GSI2")
+
+
+def of_index(items: int = 2000, scanned: float = 10_000) -> Traffic:
+    index = IndexDescription(name="GSI2", kind="gsi", items=items)
+    place = Place(declared=True, table=TableDescription(name="cases", indexes=(index,)))
+    queried = row(OF_INDEX, UNDECLARED, requests=10, scanned=scanned, read_units=30_000)
+    return traffic(GSI2, rows=(queried,), place=place)
+
+
+def test_a_query_of_one_key_that_reads_half_of_an_index_amounts_to_a_scan() -> None:
+    one = only(of_index())
+    assert "queries 50% of the 2,000 items of GSI2 at a time" in one.summary
+    assert (one.evidence["share_of_the_index"], one.evidence["index_items"], one.index) == (0.5, 2000, "GSI2")
+
+
+def test_less_than_half_of_an_index_and_half_of_a_small_one_are_queries() -> None:
+    assert found(of_index(scanned=9_990)) == []
+    assert found(of_index(items=999, scanned=9_990)) == []
+
+
+def test_a_declared_query_of_a_whole_index_is_meant() -> None:
+    evidence = of_index()
+    assert found(msgspec.structs.replace(evidence, rows=(row(OF_INDEX, DECLARED, scanned=2_000_000),))) == []
+
+
+def test_a_sweep_of_expired_items_is_told_as_such() -> None:
+    swept = shape("Scan", "sweep", key=(), filter="expiresAt < :0", filter_attributes=("expiresAt",))
+    one = only(traffic(rows=(row(swept, UNDECLARED, read_units=30_000),)))
+    assert one.summary.endswith("it sweeps expired items, which time to live does for nothing")
+    assert actions(one) == ["fix-caller", "enable-ttl", "add-index", "declare-pattern"]
+    assert "--time-to-live-specification Enabled=true,AttributeName=expiresAt" in (one.advice[1].command or "")
+
+
+def test_a_rise_of_calls_is_driven_by_calls_and_their_answer_may_be_kept() -> None:
+    calls = [call("Scan", at, of=SCAN, key=None, read_units=9.0) for at in (*range(0, 600, 10), *range(600, 900, 2))]
+    one = only(traffic(rows=(scanning(30_000),), calls=book(*calls), window=Window(600_000, 900_000)))
+    assert (one.evidence["driver"], one.evidence["calls_ratio"], one.evidence["size_ratio"]) == ("calls", 5, 1)
+    assert "cache-item" in actions(one)
+
+
+def test_without_a_rise_nothing_drives_it() -> None:
+    calls = [call("Scan", at, of=SCAN, key=None, read_units=9.0) for at in range(0, 900, 10)]
+    one = only(traffic(rows=(scanning(30_000),), calls=book(*calls), window=Window(600_000, 900_000)))
+    assert "driver" not in one.evidence
+
+
+METRICS = frozenset({Sight.METRICS, Sight.CONTRACT})
+
+
+def counted(scans: float = 40, units: float = 60_000, throttled: float = 0, **fields: Any) -> Traffic:
+    metrics = (
+        series("SuccessfulRequestLatency", [scans] * 5, stat="SampleCount", Operation="Scan"),
+        series("ThrottledRequests", [throttled] if throttled else [], Operation="Scan"),
+        series("ConsumedReadCapacityUnits", [units / 5] * 5),
+        series("ReturnedItemCount", [1000] * 5, Operation="Scan"),
+    )
+    mine: dict[str, Any] = {"sights": METRICS, "rows": (), "metrics": metrics}
+    return traffic(**mine | fields)
+
+
+def test_metrics_alone_tell_of_a_scan_without_a_caller() -> None:
+    one = only(counted())
+    assert (one.severity, one.confidence, one.caller) == (Severity.MEDIUM, Confidence.CERTAIN, None)
+    assert (one.sources, one.evidence["requests"]) == (("cloudwatch-metrics",), 200)
+    assert "somebody scanned cases: 200 Scan calls, and no pattern declares one; all reads together took" in one.summary
+
+
+def test_metrics_of_a_table_that_costs_little_are_low() -> None:
+    assert only(counted(units=4_000)).severity is Severity.LOW
+
+
+def test_a_scan_that_metrics_show_throttled_is_high() -> None:
+    assert only(counted(throttled=3)).severity is Severity.HIGH
+
+
+def test_a_scan_beside_refused_reads_is_high_as_far_as_metrics_can_tell() -> None:
+    one = only(counted(throttles=(limit("provisioned"),)))
+    assert (one.severity, "reads are refused in the same minutes" in (one.because or "")) == (Severity.HIGH, True)
+
+
+def test_without_a_contract_a_scan_in_metrics_may_be_meant() -> None:
+    one = only(counted(sights=frozenset({Sight.METRICS})))
+    assert (one.confidence, "so it may be meant" in (one.because or "")) == (Confidence.LIKELY, True)
+
+
+def test_outside_the_schedule_of_a_declared_scan_it_is_likely_another() -> None:
+    nightly = Declared(id="nightly", operations=("Scan",), schedule="0 12 * * *")
+    one = only(counted(place=Place(declared=True, patterns={"nightly": nightly})))
+    assert (one.confidence, "that is no time of nightly" in one.summary) == (Confidence.LIKELY, True)
+
+
+def test_near_the_schedule_of_a_declared_scan_it_is_that() -> None:
+    nightly = Declared(id="nightly", operations=("Scan",), schedule="20 0 * * *")
+    assert found(counted(place=Place(declared=True, patterns={"nightly": nightly}))) == []
+
+
+def test_units_that_metrics_do_not_tell_are_left_out() -> None:
+    evidence = counted()
+    one = only(msgspec.structs.replace(evidence, metrics=evidence.metrics[:1]))
+    assert (one.severity, one.evidence["read_units_of_all"]) == (Severity.MEDIUM, None)
+    assert one.summary.endswith("no pattern declares one")
+
+
+def test_metrics_of_a_quiet_table_tell_of_no_scan() -> None:
+    assert found(counted(scans=0)) == []
+
+
+def test_where_requests_show_scans_they_tell_and_metrics_do_not() -> None:
+    both = METRICS | ALL_REQUEST_SIGHTS
+    assert found(counted(sights=both, rows=(row(SCAN, DECLARED),))) == []
+    assert only(counted(sights=both, rows=(row(),))).sources == ("cloudwatch-metrics",)

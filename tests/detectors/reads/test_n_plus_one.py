@@ -1,0 +1,92 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from analyzer.detectors.reads.n_plus_one import NPlusOne
+from analyzer.model.finding import Confidence, Finding, Severity
+from analyzer.model.sight import Skipped, SkipReason
+from analyzer.model.target import Target
+from tests.support.calls import book, call, item
+from tests.support.evidence import GSI2, row, shape, traffic
+
+if TYPE_CHECKING:
+    from analyzer.model.calls import Call
+
+LIST = shape("Query", "list")
+OTHER = Target("111122223333", "us-east-1", "customers")
+
+
+def fan(reads: int = 10, every: float = 0.05, trace: str = "a", **fields: Any) -> list[Call]:
+    first = call("Query", 0, of=fields.pop("of", LIST), trace=trace, count=fields.pop("count", reads))
+    fields = dict[str, Any]({"read_units": 0.5, "trace": trace}) | fields
+    return [first, *(call("GetItem", 0.1 + every * n, key=item(f"C#{trace}{n}", "M"), **fields) for n in range(reads))]
+
+
+def found(*calls: Call, **fields: Any) -> list[Finding | Skipped]:
+    return list(NPlusOne().detect(traffic(calls=book(*calls), rows=(row(LIST),), **fields)))
+
+
+def only(*calls: Call, **fields: Any) -> Finding:
+    (one,) = found(*calls, **fields)
+    assert isinstance(one, Finding)
+    return one
+
+
+def test_a_query_and_a_read_of_each_of_its_results_one_after_another_is_medium() -> None:
+    one = only(*fan())
+    assert (one.severity, one.confidence, one.pattern) == (Severity.MEDIUM, Confidence.CERTAIN, "load-case")
+    assert (one.evidence["reads"], one.evidence["results"], one.evidence["seconds"]) == (10, 10, 0.45)
+    assert "followed by 10 GetItem calls, one key each, in its trace (once): up to 0.45 seconds" in one.summary
+    assert [advice.action for advice in one.advice] == ["batch-reads", "change-key"]
+
+
+def test_nine_reads_are_soon_done() -> None:
+    assert found(*fan(9)) == []
+
+
+def test_reads_at_once_cost_nobody_time() -> None:
+    assert only(*fan(every=0.002)).severity is Severity.LOW
+
+
+def test_reads_that_cost_five_dollars_a_month_are_medium_even_so() -> None:
+    assert only(*fan(every=0.002, read_units=500.0)).severity is Severity.MEDIUM
+
+
+def test_where_more_is_read_than_was_returned_it_is_likely() -> None:
+    assert only(*fan(count=100)).confidence is Confidence.LIKELY
+    assert only(*fan(count=None)).confidence is Confidence.LIKELY
+
+
+def test_reads_of_another_table_are_told_at_the_table_that_is_queried() -> None:
+    one = only(*fan(target=OTHER))
+    assert (one.table, "calls of customers" in one.summary) == ("cases", True)
+
+
+def test_every_trace_counts() -> None:
+    assert only(*fan(), *fan(trace="b")).evidence["traces"] == 2
+
+
+def test_queries_after_a_query_are_not_to_be_batched() -> None:
+    first = call("Query", 0, of=LIST, trace="a", count=10)
+    edges = [call("Query", 0.1 * n, of=shape("Query", "edge"), key=item(f"E#{n}"), trace="a") for n in range(1, 11)]
+    assert [advice.action for advice in only(first, *edges).advice] == ["change-key"]
+
+
+def test_after_a_query_of_an_index_its_projection_may_do() -> None:
+    listed = shape("Query", "of-index", index="GSI2")
+    calls = fan(of=listed)
+    moved = [type(calls[0])(**{f: getattr(calls[0], f) for f in calls[0].__struct_fields__} | {"target": GSI2})]
+    (one,) = NPlusOne().detect(traffic(GSI2, calls=book(*moved, *calls[1:])))
+    assert isinstance(one, Finding)
+    assert "Project what is needed into GSI2" in one.advice[-1].text
+
+
+def test_without_traces_it_cannot_be_known() -> None:
+    (skipped,) = found(call("Query"))
+    assert isinstance(skipped, Skipped)
+    assert (skipped.reason, skipped.needs) == (SkipReason.NOT_COVERED, ("whole traces",))
+
+
+def test_where_nothing_was_queried_nothing_was_missed() -> None:
+    assert found(call("GetItem")) == []
+    assert list(NPlusOne().detect(traffic())) == []
