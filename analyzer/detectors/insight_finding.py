@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from analyzer.detectors.advice import advise
 from analyzer.detectors.insight_verdict import direction_of
+from analyzer.detectors.key_advice import advice_for
+from analyzer.detectors.key_facts import KeyFacts, is_added_to, steady_name, subject_of
+from analyzer.detectors.key_words import facts_evidence, self_heals
 from analyzer.detectors.verdict import finding
 from analyzer.detectors.words import number, percent
+from analyzer.knowledge.limits import WRITE_UNITS_A_PARTITION
+from analyzer.knowledge.shards import shards_needed
 from analyzer.model.counts import KeyLevel
-from analyzer.model.finding import Advice, Confidence, Direction, Finding, Risk, SelfHeals
+from analyzer.model.finding import Confidence, Direction, Finding
 from analyzer.model.sight import SourceName
+from analyzer.traffic.rolling import SortOrder, sort_order
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from analyzer.detectors.insight_verdict import InsightVerdict
     from analyzer.model.traffic import InsightKey, Traffic
 
@@ -28,7 +31,8 @@ def insight_finding(detector: str, verdict: InsightVerdict, traffic: Traffic) ->
     """State the finding; `because` says where reads and writes could not be told apart."""
     key = verdict.key
     direction = direction_of(traffic)
-    shape = _shape(verdict, traffic)
+    facts = _facts(verdict, direction, traffic)
+    heals = self_heals(facts, key.name.level, has_lsi=traffic.place.has_lsi)
     return finding(
         detector,
         traffic,
@@ -37,14 +41,14 @@ def insight_finding(detector: str, verdict: InsightVerdict, traffic: Traffic) ->
         confidence=Confidence.CERTAIN if verdict.is_proved else Confidence.LIKELY,
         because=None if verdict.is_proved else _because(verdict),
         sources=(SourceName.CONTRIBUTOR_INSIGHTS.value,),
-        subject="\x1f".join((key.name.level.name, key.name.partition, key.name.sort or "")),
+        subject=subject_of(key.name, direction, traffic),
         key=key.key,
         key_template=key.key_template,
-        cause=shape,
+        cause=facts.shape,
         direction=direction,
-        evidence=_evidence(verdict, shape),
-        self_heals=_self_heals(verdict, traffic),
-        advice=tuple(_advice(verdict, direction)),
+        evidence=_evidence(verdict, facts),
+        self_heals=heals,
+        advice=advice_for(facts, may_split=heals.answer == "unknown" and bool(verdict.throttles)),
     )
 
 
@@ -54,17 +58,58 @@ def _because(verdict: InsightVerdict) -> str:
     return "Contributor Insights counts reads and writes together, and nothing bounds how they mix"
 
 
-def _shape(verdict: InsightVerdict, traffic: Traffic) -> str:
-    updates = [row for row in traffic.rows if row.shape.update and "ADD " in row.shape.update]
-    is_counted = bool(updates) and sum(row.requests.value for row in updates) * 2 > sum(
-        row.requests.value for row in traffic.rows
+def _facts(verdict: InsightVerdict, direction: Direction | None, traffic: Traffic) -> KeyFacts:
+    """Say what kind of heat it is, by the rules of Contributor Insights and by what else is seen of the target."""
+    key = verdict.key
+    place = traffic.place
+    is_single = key.name.level is KeyLevel.ITEM or (
+        traffic.target.index is None and bool(place.partition_key) and not place.sort_key
     )
-    is_item = verdict.key.name.level is KeyLevel.ITEM or not traffic.place.sort_key
-    if is_counted and (is_item or 0 < len(verdict.items) <= _FEW_ITEMS):
-        return "counter"
-    if is_item:
-        return "single-item"
-    return "constant" if "<" not in "".join(map(str, verdict.key.key_template.values())) else "collection"
+    order = None if is_single or direction is not Direction.WRITE else sort_order(traffic, key.name.partition)
+    heat = _hottest(key)
+    units = WRITE_UNITS_A_PARTITION * heat[1] if heat is not None and direction is Direction.WRITE else 0.0
+    return KeyFacts(
+        shape=_shape(verdict, order, traffic, is_single=is_single),
+        direction=direction,
+        attribute=next(iter(key.key), "the partition key"),
+        caller=None,
+        is_index=traffic.target.index is not None,
+        is_strong=any(row.shape.consistent for row in traffic.rows),
+        is_single=is_single,
+        order=order,
+        effective_items=_effective(verdict),
+        shards=shards_needed(units, units) if units else None,
+    )
+
+
+def _shape(verdict: InsightVerdict, order: SortOrder | None, traffic: Traffic, *, is_single: bool) -> str:
+    added = [row for row in traffic.rows if is_added_to(row)]
+    is_counted = sum(row.requests.value for row in added) * 2 > sum(row.requests.value for row in traffic.rows)
+    is_few = is_single or 0 < len(verdict.items) <= _FEW_ITEMS
+    texts = "".join(map(str, verdict.key.key_template.values()))
+    told = (
+        ("time-bucket", steady_name(verdict.key.name, traffic) is not None),
+        ("counter", is_few and is_counted),
+        ("single-item", is_single),
+        ("constant", "<" not in texts or _is_alone(verdict, traffic)),
+        ("sequential", order is not None and order.is_rolling),
+    )
+    return next((shape for shape, holds in told if holds), "tenant")
+
+
+def _is_alone(verdict: InsightVerdict, traffic: Traffic) -> bool:
+    """Whether its rule lists no other key."""
+    return sum(1 for key in traffic.insights if key.rule == verdict.key.rule) == 1
+
+
+def _effective(verdict: InsightVerdict) -> float | None:
+    """Return over how many items the key's heat spreads at least; what is not listed weighs as the least listed."""
+    under = [sum(minute.value for minute in item.minutes) for item in verdict.items]
+    total = max(sum(minute.value for minute in verdict.key.minutes), sum(under))
+    if not under or not total:
+        return None
+    squares = sum((value / total) ** 2 for value in under) + (total - sum(under)) / total * min(under) / total
+    return 1 / squares
 
 
 def _hottest(key: InsightKey) -> tuple[float, float] | None:
@@ -87,7 +132,7 @@ def _summary(verdict: InsightVerdict, traffic: Traffic, direction: Direction | N
     return f"{{key}} on {traffic.target} takes {bounds} of {of_what} in its hottest minute{refused}: {verdict.why}"
 
 
-def _evidence(verdict: InsightVerdict, shape: str) -> dict[str, float | str | None]:
+def _evidence(verdict: InsightVerdict, facts: KeyFacts) -> dict[str, float | str | None]:
     heat = _hottest(verdict.key)
     low, high = (None, None) if heat is None else heat
     return {
@@ -99,44 +144,5 @@ def _evidence(verdict: InsightVerdict, shape: str) -> dict[str, float | str | No
         "throttled_share": None if verdict.throttled_share is None else round(verdict.throttled_share, 3),
         "items_listed": len(verdict.items) or None,
         "rule": verdict.key.rule,
-        "shape": shape,
+        **facts_evidence(facts),
     }
-
-
-def _self_heals(verdict: InsightVerdict, traffic: Traffic) -> SelfHeals:
-    if verdict.key.name.level is KeyLevel.ITEM or (traffic.place.partition_key and not traffic.place.sort_key):
-        return SelfHeals("no", "it is a single item: DynamoDB cannot split it")
-    if traffic.place.has_lsi:
-        return SelfHeals("no", "the table has a local secondary index: an item collection stays on one partition")
-    if len(verdict.items) > 1:
-        return SelfHeals("unknown", f"its heat spreads over {len(verdict.items)} items or more: DynamoDB may split it")
-    return SelfHeals("unknown", "which of its items are hot is not visible")
-
-
-def _advice(verdict: InsightVerdict, direction: Direction | None) -> Iterator[Advice]:
-    yield advise(
-        "fix-caller",
-        "Find who asks for {key}: the request log of the sampler names callers, Contributor Insights does not",
-        effect="the heat ends with the traffic",
-        takes="minutes",
-    )
-    if direction is not Direction.WRITE:
-        yield advise(
-            "cache-item",
-            "Cache the item in the caller or in DAX for a second or more",
-            effect="one read a second and process instead of each request",
-            risk=Risk.LOW,
-            reversible=True,
-            takes="a deploy",
-        )
-    if direction is not Direction.READ:
-        attribute = next(iter(verdict.key.key), "the partition key")
-        yield advise(
-            "shard-key",
-            f"Add a suffix to {attribute} and write to one of N; read all N and merge",
-            effect="each suffix is a partition key of its own, with 1,000 write units a second",
-            risk=Risk.HIGH,
-            reversible=False,
-            takes="a migration",
-            snippet=f'{attribute} = f"{{value}}#{{random.randrange(N)}}"',
-        )

@@ -12,7 +12,7 @@ from msgspec import Struct
 from analyzer.model.finding import Direction
 from analyzer.model.target import Target
 
-__all__ = ["THROTTLE_CODES", "Limit", "is_throttle", "limit_of", "target_of_arn"]
+__all__ = ["THROTTLE_CODES", "Limit", "arn_of", "is_throttle", "limit_of", "target_of_arn"]
 
 THROTTLE_CODES = frozenset({"ProvisionedThroughputExceededException", "ThrottlingException", "RequestLimitExceeded"})
 """Error codes of a refused call."""
@@ -61,3 +61,16 @@ def target_of_arn(arn: str) -> Target | None:
         return None
     region, account, table, index = found.groups()
     return Target(account or None, region or None, table, index)
+
+
+def arn_of(target: Target) -> str | None:
+    """Return the ARN of a table or index; None where account or region is not known."""
+    if not target.account or not target.region:
+        return None
+    partition = next((name for start, name in _PARTITIONS if target.region.startswith(start)), "aws")
+    index = "" if target.index is None else f"/index/{target.index}"
+    return f"arn:{partition}:dynamodb:{target.region}:{target.account}:table/{target.table}{index}"
+
+
+_PARTITIONS = (("cn-", "aws-cn"), ("us-gov-", "aws-us-gov"))
+"""AWS General Reference, "Amazon Resource Names (ARNs)", read 2026-11-30."""

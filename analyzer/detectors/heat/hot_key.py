@@ -8,33 +8,36 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
+import msgspec
 from msgspec import Struct
 
-from analyzer.detectors.advice import advise
 from analyzer.detectors.insight_finding import insight_finding
 from analyzer.detectors.insight_verdict import InsightVerdicts
+from analyzer.detectors.key_advice import advice_for
+from analyzer.detectors.key_facts import facts_of, subject_of
+from analyzer.detectors.key_words import evidence_for, self_heals, summary_of
 from analyzer.detectors.thresholds import Positive, Share, Whole
 from analyzer.detectors.verdict import finding
-from analyzer.detectors.words import between, number, percent, who
+from analyzer.detectors.words import percent
 from analyzer.model.counts import KeyLevel
-from analyzer.model.estimate import Estimate
-from analyzer.model.finding import Advice, Confidence, Direction, Finding, Risk, SelfHeals, Severity
+from analyzer.model.finding import Confidence, Direction, Finding, Severity
 from analyzer.model.instant import SLICE_MS
 from analyzer.model.sight import Horizon, Sight, Skipped, SkipReason
 from analyzer.traffic.heat import ceiling_of
-from analyzer.traffic.measure import direction_units, evidence_of, victims_of
+from analyzer.traffic.limits_hit import limits_hit
+from analyzer.traffic.measure import victims_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from analyzer.model.counts import KeyName
-    from analyzer.model.traffic import KeyHeat, PatternTraffic, Traffic
+    from analyzer.model.traffic import KeyHeat, Traffic
 
 __all__ = ["HotKey"]
 
 _SLICE_SECONDS = SLICE_MS // 1000
-_FEW_ITEMS = 4
-"""So few items under a partition key leave nothing to spread heat over."""
+_OF_A_KEY = frozenset({"key-range", "unknown"})
+"""Causes that a hot key may have; the others are limits of a table or an account."""
 _CONCENTRATED = "refused requests concentrate on it"
 
 
@@ -75,29 +78,35 @@ class HotKey(Struct, frozen=True):
     sharpens: ClassVar[frozenset[Sight]] = frozenset({Sight.CONTRACT, Sight.TABLE, Sight.METRICS})
 
     def detect(self, traffic: Traffic) -> Iterable[Finding | Skipped]:
-        """Yield at most one finding a key; a key that holds all of another's heat stands for both."""
+        """Yield at most one finding a key; a key that holds all of another's heat stands for both.
+
+        Keys that rotate with the clock are one: of those that one window holds the worst speaks.
+        """
         told: set[KeyName] = set()
+        found: dict[str, Finding] = {}
         if self.needs[0] <= traffic.sights:
-            yield from self._by_requests(traffic, told)
+            for one in self._by_requests(traffic):
+                if one.severity is not Severity.LOW:
+                    told.add(one.key.name)
+                _keep_worse(found, self._finding(one, traffic))
+            if not self._is_enough(traffic):
+                target = traffic.target
+                needs = (f"{self.least_observed} records in the window, to tell skew from chance",)
+                yield Skipped(self.name, target.table, target.index, SkipReason.TOO_LITTLE, needs)
         verdicts = InsightVerdicts(self.at_ceiling, self.warm, self.warm_seconds, self.tries_share, self.least_tries)
         for verdict in verdicts.judge(traffic):
             if verdict.key.name not in told:
                 told.add(verdict.key.name)
-                yield insight_finding(self.name, verdict, traffic)
+                _keep_worse(found, insight_finding(self.name, verdict, traffic))
+        yield from found.values()
 
-    def _by_requests(self, traffic: Traffic, told: set[KeyName]) -> Iterator[Finding | Skipped]:
+    def _by_requests(self, traffic: Traffic) -> Iterator[_Judged]:
         for direction in Direction:
             keys = [key for key in traffic.keys if key.direction is direction]
             judged = [one for key in keys if (one := self._judge(key, traffic)) is not None]
             for one in judged:
                 if not any(self._carries(finer, one.key) for finer in keys) and not self._is_told(one, judged):
-                    if one.severity is not Severity.LOW:
-                        told.add(one.key.name)
-                    yield self._finding(one, traffic)
-        if not self._is_enough(traffic):
-            target = traffic.target
-            needs = (f"{self.least_observed} records in the window, to tell skew from chance",)
-            yield Skipped(self.name, target.table, target.index, SkipReason.TOO_LITTLE, needs)
+                    yield one
 
     def _carries(self, finer: KeyHeat, key: KeyHeat) -> bool:
         """Whether a finer key is part of another and takes most of its units, or of its refused tries."""
@@ -122,7 +131,11 @@ class HotKey(Struct, frozen=True):
     def _judge(self, key: KeyHeat, traffic: Traffic) -> _Judged | None:
         harmed = self._throttled(key, traffic)
         if harmed is not None:
-            failed = any(t.failed.value > 0 for t in traffic.throttles if t.direction is key.direction)
+            failed = any(
+                hit.failed is not None and hit.failed.value > 0
+                for hit in limits_hit(traffic)
+                if hit.direction is key.direction and hit.cause in _OF_A_KEY
+            )
             return _Judged(key, Severity.CRITICAL if failed else Severity.HIGH, harmed)
         if key.level is not KeyLevel.PREFIX and (key.admitted.low >= self.bursty or key.seconds_over):
             warm = self._warm(key, ceiling_of(key.direction))
@@ -146,17 +159,27 @@ class HotKey(Struct, frozen=True):
         return None
 
     def _throttled(self, key: KeyHeat, traffic: Traffic) -> str | None:
-        """Say why refused tries convict this key; None where they do not."""
+        """Say why refused tries convict this key; None where they do not.
+
+        A limit of the whole table refuses every key by its share: it convicts a warm key alone. Where nothing names the
+        limit, a cool key is convicted that is refused more often than it is served.
+        """
         if key.tries < self.least_tries:
             return self._dominant(key, traffic)
-        causes = {t.cause for t in traffic.throttles if t.direction is key.direction}
-        if not causes & {"key-range", "unknown"} and key.heat.low < self.warm:
+        causes = {hit.cause for hit in limits_hit(traffic) if hit.direction is key.direction}
+        is_warm = key.heat.low >= self.warm
+        is_concentrated = key.tries_share >= self.concentration * key.share.value
+        if "key-range" not in causes and not is_warm and ("unknown" not in causes or not self._is_odd(key)):
             return None
         if key.tries_share >= self.tries_share:
             return "DynamoDB refused its requests for the key range" if "key-range" in causes else _CONCENTRATED
-        if key.heat.low >= self.warm and key.tries_share >= self.concentration * key.share.value:
+        if is_warm and is_concentrated:
             return "it is refused more often than it is served"
         return None
+
+    def _is_odd(self, key: KeyHeat) -> bool:
+        """Whether a key's refusals are more than its share of a table that is refused evenly."""
+        return key.heat.low >= self.skew_heat or key.tries_share >= self.concentration * key.share.value
 
     def _dominant(self, key: KeyHeat, traffic: Traffic) -> str | None:
         """Say why a key of whose refusals the log knows nothing is the one that metrics tell of."""
@@ -182,31 +205,29 @@ class HotKey(Struct, frozen=True):
         key = one.key
         rows = [traffic.rows[number] for number, _ in key.rows]
         first = rows[0] if rows else None
-        shape = _shape(key, rows)
-        served = Severity.LOW is not one.severity
+        served = one.severity is not Severity.LOW
+        facts = facts_of(key, traffic if served else msgspec.structs.replace(traffic, calls=None))
+        heals = self_heals(facts, key.level, has_lsi=traffic.place.has_lsi) if served else None
+        may_split = heals is not None and heals.answer == "unknown" and key.tries > 0
         return finding(
             self.name,
             traffic,
             one.severity,
-            _summary(one, traffic, first),
+            summary_of(key, one.severity, one.why, facts.caller, traffic),
             confidence=Confidence.CERTAIN if not traffic.sampled else Confidence.LIKELY,
-            subject=_subject(key),
+            subject=subject_of(key.name, key.direction, traffic),
             key=key.key,
             key_template=key.key_template,
             pattern=first.attribution.pattern if first else None,
             fingerprint=first.shape.fingerprint if first else None,
-            caller=first.caller if first else None,
+            caller=facts.caller,
             victims=victims_of(traffic, key.direction) if key.tries else (),
-            cause=shape,
+            cause=facts.shape,
             direction=key.direction,
-            evidence=_evidence(key, traffic, shape),
-            self_heals=_self_heals(key, traffic) if served else None,
-            advice=_advice(key, rows, traffic) if served else (),
+            evidence=evidence_for(key, facts, traffic),
+            self_heals=heals,
+            advice=advice_for(facts, may_split=may_split) if served else (),
         )
-
-
-def _subject(key: KeyHeat) -> str:
-    return "\x1f".join((key.direction, key.level.name, key.name.partition, key.name.sort or ""))
 
 
 def _longest(key: KeyHeat, holds: Callable[[float], bool]) -> int:
@@ -228,126 +249,13 @@ def _is_part_of(finer: KeyName, name: KeyName) -> bool:
     return finer.partition == name.partition
 
 
-def _shape(key: KeyHeat, rows: list[PatternTraffic]) -> str:
-    """Name what kind of heat it is; advice follows from it."""
-    if key.level is KeyLevel.PREFIX:
-        return "tenant"
-    adds = [row for row in rows if row.shape.update and ("ADD " in row.shape.update or " + " in row.shape.update)]
-    is_added = bool(adds) and adds[0] is rows[0]
-    if key.level is KeyLevel.ITEM or (key.distinct_sorts is not None and key.distinct_sorts <= 1):
-        return "counter" if is_added else "single-item"
-    if is_added and key.distinct_sorts is not None and key.distinct_sorts <= _FEW_ITEMS:
-        return "counter"
-    if all("<" not in str(template) for template in key.key_template.values()):
-        return "constant"
-    return "collection"
+def _keep_worse(found: dict[str, Finding], one: Finding) -> None:
+    """Keep one finding a subject: the worse one, of equals the hotter."""
+    known = found.get(one.subject)
+    if known is None or _weight(one) > _weight(known):
+        found[one.subject] = one
 
 
-def _summary(one: _Judged, traffic: Traffic, first: PatternTraffic | None) -> str:
-    key = one.key
-    units = "read" if key.direction is Direction.READ else "write"
-    caller = who(first.caller if first else None)
-    if one.severity is Severity.LOW:
-        multiple = 1 / key.heat.high if key.heat.high else 0.0
-        return (
-            f"{{key}} takes {percent(key.share.value)} of the {units} units of {traffic.target} at"
-            f" {percent(key.heat.value)} of its ceiling: it breaks at {number(multiple)} times today's traffic"
-        )
-    refused = f", {number(key.tries)} tries refused" if key.tries else ""
-    peak = key.peak_second
-    most = f" (up to {number(peak)} in one)" if peak is not None and peak > _a_second(key).high else ""
-    return (
-        f"{{key}} on {traffic.target} takes {between(_a_second(key))} of {ceiling_of(key.direction):,} {units} units"
-        f" a second{most}{refused}, mostly from {caller}: {one.why}"
-    )
-
-
-def _a_second(key: KeyHeat) -> Estimate:
-    ceiling = ceiling_of(key.direction)
-    return Estimate(key.admitted.value * ceiling, key.admitted.low * ceiling, key.admitted.high * ceiling)
-
-
-def _evidence(key: KeyHeat, traffic: Traffic, shape: str) -> dict[str, float | str | None]:
-    return {
-        **evidence_of(heat=key.heat, admitted=key.admitted, share=key.share, units_a_second=_a_second(key)),
-        "ceiling_units_a_second": ceiling_of(key.direction),
-        "table_units_a_second": round(direction_units(traffic, key.direction) / max(traffic.window.seconds, 1), 3),
-        "throttled_tries": key.tries,
-        "throttled_share": round(key.tries_share, 3),
-        "peak_second_units": key.peak_second,
-        "shape": shape,
-    }
-
-
-def _self_heals(key: KeyHeat, traffic: Traffic) -> SelfHeals:
-    if key.level is KeyLevel.ITEM or (key.distinct_sorts is not None and key.distinct_sorts <= 1):
-        return SelfHeals("no", "it is a single item: DynamoDB cannot split it")
-    if traffic.place.has_lsi:
-        return SelfHeals("no", "the table has a local secondary index: an item collection stays on one partition")
-    return SelfHeals("unknown", "its heat spreads over several items: DynamoDB may split the partition within minutes")
-
-
-def _advice(key: KeyHeat, rows: list[PatternTraffic], traffic: Traffic) -> tuple[Advice, ...]:
-    caller = who(rows[0].caller if rows else None)
-    fix = advise(
-        "fix-caller",
-        f"Ask the owner of {caller} why it concentrates on {{key}}; stop or slow it there",
-        effect="the heat ends with the traffic",
-        takes="minutes",
-    )
-    if key.direction is Direction.READ:
-        return (fix, *_read_advice(key, rows))
-    return (fix, *_write_advice(key, traffic))
-
-
-def _read_advice(key: KeyHeat, rows: list[PatternTraffic]) -> Iterator[Advice]:
-    if any(row.shape.consistent for row in rows):
-        yield advise(
-            "read-eventually",
-            "Read it eventually consistent where a second of staleness is allowed",
-            effect="halves the units of each read, and lets all replicas serve it",
-            risk=Risk.LOW,
-            reversible=True,
-            takes="a deploy",
-            snippet="table.get_item(Key=key, ConsistentRead=False)",
-        )
-    if key.level is KeyLevel.PREFIX:
-        yield advise(
-            "spread-tenant",
-            "Spread the prefix's keys over more partition keys",
-            effect="no partition holds all of one tenant",
-            risk=Risk.HIGH,
-            reversible=False,
-            takes="a migration",
-        )
-        return
-    yield advise(
-        "cache-item",
-        "Cache the item in the caller or in DAX for a second or more",
-        effect="one read a second and process instead of each request",
-        risk=Risk.LOW,
-        reversible=True,
-        takes="a deploy",
-    )
-
-
-def _write_advice(key: KeyHeat, traffic: Traffic) -> Iterator[Advice]:
-    attribute = next(iter(key.key), "the partition key")
-    yield advise(
-        "shard-key",
-        f"Add a suffix to {attribute} and write to one of N; read all N and merge",
-        effect="each suffix is a partition key of its own, with 1,000 write units a second",
-        risk=Risk.HIGH,
-        reversible=False,
-        takes="a migration",
-        snippet=f'{attribute} = f"{{value}}#{{random.randrange(N)}}"',
-    )
-    if traffic.target.index is None:
-        yield advise(
-            "aggregate-writes",
-            "Collect updates in the caller and write their sum",
-            effect="one write instead of many",
-            risk=Risk.LOW,
-            reversible=True,
-            takes="a deploy",
-        )
+def _weight(one: Finding) -> tuple[int, float]:
+    heat = one.evidence.get("heat")
+    return one.severity.rank, float(heat) if isinstance(heat, (int, float)) else 0.0

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from msgspec import Struct
@@ -15,6 +14,7 @@ from analyzer.model.counts import KeyLevel
 from analyzer.model.finding import Advice, Confidence, Direction, Finding, Risk, Severity
 from analyzer.model.sight import Horizon, Sight, Skipped
 from analyzer.traffic.measure import add, busiest_caller, evidence_of
+from analyzer.traffic.queue import is_move, is_poll
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -54,8 +54,9 @@ class QueueLikeTable(Struct, frozen=True):
         """Yield at most one finding an index."""
         if traffic.target.index is None or traffic.base is None:
             return
-        polls = tuple(row for row in traffic.rows if self._is_poll(row))
-        moves = [row for row in traffic.base.rows if _moves(row, traffic)]
+        polls = tuple(row for row in traffic.rows if is_poll(row, self.most_items))
+        attributes = (*traffic.place.partition_key, *traffic.place.sort_key)
+        moves = [row for row in traffic.base.rows if is_move(row, attributes)]
         polled, moved = add(row.requests for row in polls), add(row.requests for row in moves)
         head = _head(traffic)
         often = self.queries_a_minute * traffic.window.seconds / 60
@@ -63,10 +64,6 @@ class QueueLikeTable(Struct, frozen=True):
             return
         if head.share.low >= self.key_share:
             yield self._finding(traffic, _Queue(polls, polled, moved, head))
-
-    def _is_poll(self, row: PatternTraffic) -> bool:
-        shape = row.shape
-        return shape.operation == "Query" and shape.limit_bucket is not None and shape.limit_bucket <= self.most_items
 
     def _finding(self, traffic: Traffic, queue: _Queue) -> Finding:
         returned = add(row.returned for row in queue.polls)
@@ -119,13 +116,6 @@ def _advice(index: str) -> tuple[Advice, ...]:
             snippet='UpdateExpression="SET #state = :done REMOVE #index_key"',
         ),
     )
-
-
-def _moves(row: PatternTraffic, traffic: Traffic) -> bool:
-    """Whether a row updates an attribute that the index is keyed by: the entry is deleted and written anew."""
-    attributes = (*traffic.place.partition_key, *traffic.place.sort_key)
-    texts = [row.shape.update, *(part.update for part in row.shape.parts)]
-    return any(re.search(rf"\b{re.escape(name)}\b", text) for text in texts if text for name in attributes)
 
 
 def _head(traffic: Traffic) -> KeyHeat | None:

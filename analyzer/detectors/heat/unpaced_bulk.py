@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from msgspec import Struct
@@ -13,11 +12,12 @@ from analyzer.detectors.verdict import finding
 from analyzer.detectors.words import number, percent, who
 from analyzer.model.finding import Confidence, Direction, Finding, Risk, Severity, Victim
 from analyzer.model.sight import Horizon, Sight, Skipped, SourceName
+from analyzer.traffic.bulk import busiest_writes, is_bulk, write_weight
 from analyzer.traffic.limits_hit import limits_hit
 from analyzer.traffic.series import series_of, total
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator
 
     from analyzer.model.finding import Advice
     from analyzer.model.traffic import PatternTraffic, Throttles, Traffic
@@ -25,12 +25,6 @@ if TYPE_CHECKING:
 __all__ = ["UnpacedBulk"]
 
 _BULK = frozenset({"BatchWriteItem", "PutItem", "UpdateItem", "DeleteItem"})
-
-_ONE_OFF = frozenset({"migration", "repair", "admin"})
-"""Purposes of the contract that say that a pattern is no daily work."""
-
-_BULK_NAMES = re.compile(r"back-?fill|bulk|import|migrat|replay|re-?index|loader|restore|seed|\betl\b", re.IGNORECASE)
-"""What people call callers that have time; none of them answers a click."""
 
 
 class _Bulk(NamedTuple):
@@ -62,7 +56,7 @@ class UnpacedBulk(Struct, frozen=True):
         if Sight.REQUESTS in traffic.sights:
             worst: dict[str, _Bulk] = {}
             for bulk in self._by_callers(traffic):
-                fingerprint = _busiest(bulk.rows).shape.fingerprint
+                fingerprint = busiest_writes(bulk.rows).shape.fingerprint
                 if fingerprint not in worst or bulk.share > worst[fingerprint].share:
                     worst[fingerprint] = bulk
             yield from (self._finding(bulk, traffic) for bulk in worst.values())
@@ -74,25 +68,15 @@ class UnpacedBulk(Struct, frozen=True):
         for row in traffic.rows:
             if row.shape.writes and not row.secondary:
                 writers.setdefault(row.caller, []).append(row)
-        everything = sum(_units(rows) for rows in writers.values())
+        everything = sum(write_weight(rows) for rows in writers.values())
         refused = _refused(traffic)
         for caller, rows in writers.items():
-            share = _units(rows) / everything if everything else 0.0
+            share = write_weight(rows) / everything if everything else 0.0
             over = _over_its_pace(rows, traffic)
             is_most = refused >= self.least_tries and share >= self.caller_share
-            is_bulk = is_most and caller is not None and self._is_bulk(rows, traffic)
-            if over is not None or is_bulk:
+            is_unpaced = is_most and caller is not None and is_bulk(rows, traffic, self.batch_share)
+            if over is not None or is_unpaced:
                 yield _Bulk(caller, tuple(rows), share, over, refused)
-
-    def _is_bulk(self, rows: list[PatternTraffic], traffic: Traffic) -> bool:
-        """Whether writes come in batches, are declared as a one-off, or are named for what they do: nobody's clicks."""
-        batches = sum(_units([row]) for row in rows if row.shape.operation == "BatchWriteItem")
-        if batches >= self.batch_share * _units(rows):
-            return True
-        most = _busiest(rows)
-        declared = traffic.place.patterns.get(most.attribution.pattern or "")
-        is_declared = declared is not None and declared.purpose in _ONE_OFF
-        return is_declared or bool(_BULK_NAMES.search(most.caller or ""))
 
     def _finding(self, bulk: _Bulk, traffic: Traffic) -> Finding:
         others = {
@@ -101,7 +85,7 @@ class UnpacedBulk(Struct, frozen=True):
             for one in throttles.hurt
             if one.caller != bulk.caller
         }
-        most = _busiest(bulk.rows)
+        most = busiest_writes(bulk.rows)
         over = bulk.over
         pace = "" if over is None else f", {number(over[0])} units a second where it declared {number(over[1])}"
         hurt = f" while {number(bulk.refused)} write tries are refused" if bulk.refused else ""
@@ -158,15 +142,6 @@ class UnpacedBulk(Struct, frozen=True):
             evidence={"batch_share": round(share, 4), "throttle_events": events},
             advice=_advice("the bulk writer"),
         )
-
-
-def _busiest(rows: Sequence[PatternTraffic]) -> PatternTraffic:
-    return max(rows, key=lambda row: _units([row]))
-
-
-def _units(rows: Sequence[PatternTraffic]) -> float:
-    """Return write units, or requests where units are not known."""
-    return sum(row.write_units.value if row.units_known else row.requests.value for row in rows)
 
 
 def _over_its_pace(rows: list[PatternTraffic], traffic: Traffic) -> tuple[float, float] | None:

@@ -9,13 +9,16 @@ from analyzer.model.counts import KeyLevel
 from analyzer.model.estimate import Estimate
 from analyzer.model.finding import Direction, Finding, Severity
 from analyzer.model.sight import Skipped, SkipReason
-from analyzer.model.traffic import Place
+from analyzer.model.traffic import MetricThrottles, Place
+from analyzer.model.window import Window
 from tests.support.evidence import GSI2, exactly, key, limit, row, shape, traffic
 
 if TYPE_CHECKING:
-    from analyzer.model.traffic import Traffic
+    from analyzer.model.traffic import KeyHeat, Traffic
 
 READ, WRITE = Direction.READ, Direction.WRITE
+EVENING = Window(1_796_057_700_000, 1_796_058_000_000)
+"""2026-11-30, from 16:55 to 17:00."""
 ITEM, PREFIX = KeyLevel.ITEM, KeyLevel.PREFIX
 
 
@@ -53,7 +56,7 @@ def test_refused_tries_that_concentrate_on_a_warm_key_convict_it_whatever_the_li
 
 
 def test_refused_tries_that_concentrate_for_no_reason_told_convict_a_cool_key_too() -> None:
-    cool = key(tries=200, tries_share=0.3)
+    cool = key(tries=200, tries_share=0.4)
     assert only(traffic(keys=(cool,), throttles=(limit("unknown"),))).severity is Severity.HIGH
 
 
@@ -174,7 +177,7 @@ def test_a_prefix_is_hot_when_no_child_of_it_is() -> None:
     prefix = key((2700.0,) * 6, level=PREFIX, values=("CASE#",), tries=200, tries_share=0.9)
     child = key((300.0,) * 6, tries=12, tries_share=0.05)
     one = only(traffic(keys=(prefix, child), throttles=(limit(),)))
-    assert (one.cause, actions(one)) == ("tenant", ["fix-caller", "spread-tenant"])
+    assert (one.cause, actions(one)) == ("tenant", ["fix-caller", "spread-tenant", "wait-for-split"])
 
 
 def test_a_prefix_is_silent_when_one_child_carries_it() -> None:
@@ -193,7 +196,7 @@ def test_an_item_that_is_added_to_is_a_counter_and_gets_the_advice_for_writes() 
     adds = row(shape("UpdateItem", update="ADD #0 :0"), write_units=9000)
     one = only(traffic(keys=(key((950.0,) * 6, WRITE, ITEM, ("CASE#7", "META")),), rows=(adds,)))
     assert one.cause == "counter"
-    assert actions(one) == ["fix-caller", "shard-key", "aggregate-writes"]
+    assert actions(one) == ["fix-caller", "aggregate-writes", "shard-key"]
 
 
 def test_an_item_that_is_put_is_a_single_item() -> None:
@@ -210,9 +213,63 @@ def test_a_key_whose_template_has_no_variable_is_constant() -> None:
     assert only(traffic(keys=(fixed,))).cause == "constant"
 
 
+def test_keys_that_rotate_with_the_clock_are_one_finding_in_every_window() -> None:
+    def bucket(hour: str, rate: float) -> KeyHeat:
+        return key((rate,) * 6, WRITE, values=(f"CLICKS#2026-11-30T{hour}",), distinct_sorts=40)
+
+    both = only(traffic(keys=(bucket("16", 920.0), bucket("17", 960.0)), window=EVENING))
+    assert (both.cause, both.key) == ("time-bucket", {"PK": "CLICKS#2026-11-30T17"})
+    assert both.self_heals is not None
+    assert both.self_heals.reason.startswith("the next period brings a new key")
+    assert only(traffic(keys=(bucket("16", 920.0),), window=EVENING)).subject == both.subject
+    assert actions(both) == ["fix-caller", "change-key", "shard-key"]
+
+
+def test_of_two_keys_that_rotate_the_first_stays_where_it_is_hotter() -> None:
+    hot = key((990.0,) * 6, WRITE, values=("CLICKS#2026-11-30T16",), distinct_sorts=40)
+    less = key((920.0,) * 6, WRITE, values=("CLICKS#2026-11-30T17",), distinct_sorts=40)
+    assert only(traffic(keys=(hot, less), window=EVENING)).key == {"PK": "CLICKS#2026-11-30T16"}
+
+
+def test_a_table_that_is_refused_evenly_for_no_reason_told_has_no_hot_key() -> None:
+    lease = key(tries=50, tries_share=1.0, share=exactly(1.0), heat=exactly(0.001), admitted=exactly(0.001))
+    assert only(traffic(keys=(lease,), throttles=(limit("unknown"),))).severity is Severity.LOW
+
+
+def test_failures_of_another_limit_do_not_make_it_critical() -> None:
+    both = (limit("key-range"), limit("provisioned", failed=5.0))
+    assert only(traffic(keys=(key(tries=200, tries_share=0.9),), throttles=both)).severity is Severity.HIGH
+
+
+def test_a_key_of_which_nothing_was_served_is_told_by_its_refusals() -> None:
+    nothing = key((), tries=400, tries_share=0.9, share=exactly(0.0))
+    assert "had 400 read tries refused" in only(traffic(keys=(nothing,), throttles=(limit("unknown"),))).summary
+
+
+def test_dynamodb_s_own_reason_and_the_place_of_the_limit_are_in_the_evidence() -> None:
+    one = only(traffic(keys=(key(tries=200, tries_share=0.9),), throttles=(limit(),)))
+    assert one.evidence["reason"] == "TableReadKeyRangeThroughputExceeded"
+    assert one.evidence["resource"] == "arn:aws:dynamodb:us-east-1:111122223333:table/cases"
+
+
+def test_a_key_that_takes_most_of_a_target_which_metrics_say_is_refused_for_a_key_range_is_the_one() -> None:
+    told = MetricThrottles(
+        direction=READ,
+        cause="key-range",
+        events=50.0,
+        minutes=((0, 50.0),),
+        period_seconds=60,
+        is_reason_told=True,
+    )
+    one = only(traffic(keys=(key(share=exactly(0.6)),), metric_throttles=(told,)))
+    assert one.summary.endswith("this key takes most of it")
+    less = key(share=exactly(0.4))
+    assert only(traffic(keys=(less,), metric_throttles=(told,))).severity is Severity.LOW
+
+
 def test_an_index_key_is_told_at_the_index() -> None:
     one = only(traffic(GSI2, keys=(key((950.0,) * 6, WRITE),)))
-    assert (one.index, actions(one)) == ("GSI2", ["fix-caller", "shard-key"])
+    assert (one.index, actions(one)) == ("GSI2", ["fix-caller", "spread-tenant", "shard-key"])
 
 
 def test_strong_reads_get_the_advice_to_read_eventually() -> None:
@@ -221,6 +278,7 @@ def test_strong_reads_get_the_advice_to_read_eventually() -> None:
         "fix-caller",
         "read-eventually",
         "cache-item",
+        "spread-tenant",
     ]
 
 
