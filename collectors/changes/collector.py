@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from analyzer.errors import MalformedError
@@ -53,14 +54,16 @@ class Changes:
 
     async def collect(self, window: Window) -> Batch:
         """Return every change of the look-back; only what may be new is asked for."""
-        gaps: list[Gap] = []
-        for attribute, value in _LOOKUPS:
-            found = await self._look_up(attribute, value, window)
-            self._events |= {event.id: event for event in found.events}
-            gaps += [] if found.gap is None else [found.gap]
-            if not found.is_read:
-                break  # the others would fail alike, one time-out after the other; the next poll asks for them again
-            self._read_to[value] = window.end
+        first, *others = _LOOKUPS
+        found = {first[1]: await self._look_up(*first, window)}
+        if found[first[1]].is_read:  # else the others would fail alike; the next poll asks for them again
+            told = await asyncio.gather(*(self._look_up(*lookup, window) for lookup in others))
+            found |= {value: one for (_, value), one in zip(others, told, strict=True)}
+        gaps = [one.gap for one in found.values() if one.gap is not None]
+        for value, one in found.items():
+            self._events |= {event.id: event for event in one.events}
+            if one.is_read:
+                self._read_to[value] = window.end
         since = window.start - self._config.lookback_ms
         self._events = newest_first(self._events, _MOST_EVENTS, since)
         events = reversed(self._events.values())

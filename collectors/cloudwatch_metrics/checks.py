@@ -1,21 +1,17 @@
-"""What `doctor` is told of CloudWatch: permissions, delay, and the bill before it comes."""
+"""What `doctor` is told of CloudWatch: permissions and delay."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from analyzer.errors import CollectError
-from analyzer.knowledge.bill import metrics_month
 from analyzer.model.batch import Check
 from analyzer.model.window import Window
 from collectors.cloudwatch_metrics.series import Series
 from collectors.cloudwatch_metrics.stretches import Stretch
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from analyzer.model.instant import Instant
-    from collectors.cloudwatch_metrics.config import CloudWatchMetricsConfig
     from collectors.cloudwatch_metrics.reading import Reader
 
 __all__ = ["check_access"]
@@ -24,15 +20,9 @@ _PROBE = Series("AccountMaxTableLevelReads", "Maximum", (), 300)
 _PROBE_MS = 3_600_000
 
 
-async def check_access(
-    reader: Reader, config: CloudWatchMetricsConfig, series: Sequence[Series], now: Instant
-) -> tuple[Check, ...]:
-    """Make one call of each kind, and reckon what a month of them costs."""
-    checks = [await _read(reader, now), await _list(reader)]
-    compared = sum(one.is_compared for one in series) if config.baselines else 0
-    bill = metrics_month(len(series), config.every_ms / 1000, compared)
-    cost = f"{len(series):,} series every {config.every_ms // 1000} s are about {bill.dollars:,.2f} dollars a month"
-    return (*checks, Check("cost of CloudWatch's metrics", "ok", cost, "a longer cloudwatch_metrics.every costs less"))
+async def check_access(reader: Reader, now: Instant) -> tuple[Check, ...]:
+    """Make one call of each kind."""
+    return (await _read(reader, now), await _list(reader))
 
 
 async def _read(reader: Reader, now: Instant) -> Check:

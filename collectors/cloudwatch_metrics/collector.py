@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from typing import TYPE_CHECKING, ClassVar
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from analyzer.model.instant import Instant
     from collectors.cloudwatch_metrics.config import CloudWatchMetricsConfig, MetricTarget
     from collectors.cloudwatch_metrics.series import Series
+    from collectors.cloudwatch_metrics.stretches import Stretch
 
 __all__ = ["CloudWatchMetrics"]
 
@@ -76,28 +78,30 @@ class CloudWatchMetrics:
         every = self._series()
         gaps += holes.too_many(every, self._config.most_series)
         series = every[: self._config.most_series]
-        seen: Window | None = None
-        for period, group in self._groups.items():
-            stretch = group.next_stretch(window, now)
-            if stretch is not None:
-                asked = [one for one in series if one.period_seconds == period]
-                readings = await self._reader.read(asked, stretch)
-                group.take(readings, stretch)
-                gaps += holes.of_readings(readings, window)
-                seen = stretch.window if period == _MINUTE_SECONDS else seen
-        if seen is None:
+        stretches = {period: group.next_stretch(window, now) for period, group in self._groups.items()}
+        minutes = stretches[_MINUTE_SECONDS]
+        asked = [self._read(period, stretch, series, window) for period, stretch in stretches.items() if stretch]
+        past = [] if minutes is None else [self._compare(series, window, now)]
+        for told in await asyncio.gather(*asked, *past):  # side by side: none needs what another brings
+            gaps += told
+        if minutes is None:
             is_kept = finest_period(window.start, now, _MINUTE_SECONDS) is not None
             return Batch(window=window, gaps=(*gaps, holes.unsettled(window) if is_kept else holes.expired(window)))
-        gaps += await self._compare(series, window, now)
+        seen = minutes.window
         covers, late = self._covers(series, seen)
         metrics = tuple(self._metrics(series, window))
         return Batch(window=window, covers=tuple(covers), metrics=metrics, gaps=(*gaps, *late))
 
     async def check(self) -> tuple[Check, ...]:
-        """Say whether CloudWatch can be read, how late it is, and what it will cost."""
+        """Say whether CloudWatch can be read, and how late it is."""
         now = self._clock()
         await self._discover(now)
-        return await check_access(self._reader, self._config, self._series(), now)
+        return await check_access(self._reader, now)
+
+    def asked(self) -> tuple[int, int]:
+        """Return how many series are asked for, as far as is known, and of how many the past is read too."""
+        series = self._series()[: self._config.most_series]
+        return len(series), sum(one.is_compared for one in series) if self._config.baselines else 0
 
     async def _discover(self, now: Instant) -> list[Gap]:
         """Ask ListMetrics which operations and indexes there are, once in a while; what it said before stays true."""
@@ -127,12 +131,18 @@ class CloudWatchMetrics:
         ]
         return list(dict.fromkeys((*series_of_account(), *found)))
 
+    async def _read(self, period: int, stretch: Stretch, series: list[Series], window: Window) -> list[Gap]:
+        """Read the series of one period; what failed is a gap of the window."""
+        readings = await self._reader.read([one for one in series if one.period_seconds == period], stretch)
+        self._groups[period].take(readings, stretch)
+        return holes.of_readings(readings, window)
+
     async def _compare(self, series: list[Series], window: Window, now: Instant) -> list[Gap]:
         """Read what is not known yet of the past."""
         gaps: list[Gap] = []
         wanted = self._past.missing(series, window, now) if self._config.baselines else []
-        for stretch, some in wanted:
-            readings = await self._reader.read(some, stretch)
+        read = await asyncio.gather(*(self._reader.read(some, stretch) for stretch, some in wanted))
+        for (stretch, _), readings in zip(wanted, read, strict=True):
             self._past.take(stretch, readings)
             gaps += holes.of_readings(readings, stretch.window)
         return gaps

@@ -115,7 +115,8 @@ class ContributorInsights:
         if self._asked_at is not None and abs(now - self._asked_at) < self._config.discover_every_ms:
             return list(self._not_enabled)
         api = ("dynamodb", "ListContributorInsights")
-        paged = await follow_pages(self._aws, api, _LISTED, self._spot, {})
+        only = self._config.only
+        paged = await follow_pages(self._aws, api, _LISTED, self._spot, {} if only is None else {"TableName": only})
         gaps = [] if paged.error is None else [Gap.from_error(_SOURCE, paged.error)]
         listed = {self._target(row): str(row.get("ContributorInsightsStatus")) for row in paged.rows}
         meant = {target: status for target, status in listed.items() if self._config.takes(target.table)}

@@ -28,6 +28,12 @@ class ContributorInsightsConfig(Struct, frozen=True):
     most_questions: int = 3
     concurrent: int = 4
 
+    @property
+    def only(self) -> str | None:
+        """The one table that is meant; None where there are several, or a glob says which."""
+        is_one = len(self.include) == 1 and not any(mark in self.include[0] for mark in "*?[")
+        return self.include[0] if is_one else None
+
     def takes(self, table: str) -> bool:
         """Whether a table is meant."""
         return any(fnmatchcase(table, glob) for glob in self.include) and not any(
