@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from analyzer.model.finding import Confidence, Finding, Severity, Status
 from analyzer.model.report import Verdict, VerdictState
-from analyzer.model.sight import Gap, GapReason, Sight, Skipped
+from analyzer.model.sight import Gap, GapReason, Sight, Skipped, SourceName
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -18,6 +18,9 @@ __all__ = ["by_weight", "fault_of", "verdict_of"]
 
 _NO_LOSS = frozenset({GapReason.NOT_ENABLED, GapReason.UNSUPPORTED})
 """Reasons of gaps that leave whole what was asked for."""
+
+_SEEING = frozenset({SourceName.CLOUDWATCH_METRICS, SourceName.REQUEST_LOG, SourceName.CONTRACT, SourceName.CANARY})
+"""Sources whose gaps hide faults also where metrics were seen."""
 
 _KINDS = {
     "units": ("Consumed",),
@@ -55,16 +58,17 @@ def verdict_of(
 ) -> Verdict:
     """Say whether there is a fault, that it is clean, or that it cannot be told; `findings` come ordered by weight.
 
-    From metrics alone a table is clean where all four kinds were seen that a fault would show in.
+    From metrics alone a table is clean where all four kinds were seen that a fault would show in: what tables are like,
+    what was changed and which keys are used make it known better, and silence of them hides no fault.
     """
     fault = fault_of(findings)
     if fault is not None:
         return fault
-    blind = next((gap for gap in gaps if gap.reason not in _NO_LOSS), None)
-    if blind is not None:
-        return Verdict(VerdictState.CANNOT_TELL, f"cannot tell: {blind.detail}", Confidence.CERTAIN)
     requests = sum(line.requests for line in lines)
     measured = [one for one in traffic if Sight.METRICS in one.sights and one.target.index is None]
+    blind = next((gap for gap in gaps if gap.reason not in _NO_LOSS and (gap.source in _SEEING or not measured)), None)
+    if blind is not None:
+        return Verdict(VerdictState.CANNOT_TELL, f"cannot tell: {blind.detail}", Confidence.CERTAIN)
     lacking = next(filter(None, map(_lacking, measured)), None)
     if lacking is not None:
         return Verdict(VerdictState.CANNOT_TELL, f"cannot tell: {lacking}", Confidence.CERTAIN)
