@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from analyzer.knowledge.prices import read_cost
-from analyzer.knowledge.throttling import Limit, is_throttle, limit_of, target_of_arn
+from analyzer.knowledge.throttling import Limit, arn_of, is_throttle, limit_of, target_of_arn
 from analyzer.model.finding import Direction
 from analyzer.model.target import Target
 
@@ -67,3 +67,11 @@ def test_a_steady_unit_a_second_costs_its_list_price_a_month(mode: str | None, d
     cost = read_cost(1, mode)
     assert cost.dollars == pytest.approx(dollars)
     assert cost.basis == basis
+
+
+def test_the_arn_of_a_place_names_its_partition() -> None:
+    assert arn_of(Target("1", "eu-west-1", "cases")) == "arn:aws:dynamodb:eu-west-1:1:table/cases"
+    assert (
+        arn_of(Target("1", "cn-north-1", "cases", "GSI2")) == "arn:aws-cn:dynamodb:cn-north-1:1:table/cases/index/GSI2"
+    )
+    assert arn_of(Target(None, "eu-west-1", "cases")) is None
