@@ -25,12 +25,12 @@ if TYPE_CHECKING:
     from analyzer.model.window import Window
     from collectors.aws.session import Aws
 
-__all__ = ["open_sources"]
+__all__ = ["DescribedTables", "open_sources"]
 
 _BUILDING = "CREATING"
 
 
-class _Described:
+class DescribedTables:
     """A table catalog that remembers what it saw last, for the collectors that need to know which tables there are."""
 
     name: ClassVar[str] = SourceName.TABLE_CATALOG
@@ -41,7 +41,13 @@ class _Described:
 
     async def collect(self, window: Window) -> Batch:
         """Collect, and remember."""
-        batch = await self._catalog.collect(window)
+        return self._remember(await self._catalog.collect(window))
+
+    async def describe(self, window: Window) -> Batch:
+        """Describe the tables alone, and remember them."""
+        return self._remember(await self._catalog.describe(window))
+
+    def _remember(self, batch: Batch) -> Batch:
         if batch.tables:
             self.tables = batch.tables
         return batch
@@ -99,7 +105,7 @@ def _at_place(
     clock: Callable[[], Instant],
     own_account: str | None,
 ) -> Iterator[tuple[Source, int]]:
-    catalog = None if config.catalog is None else _Described(TableCatalog(aws, config.catalog, spot, own_account))
+    catalog = None if config.catalog is None else DescribedTables(TableCatalog(aws, config.catalog, spot, own_account))
     if catalog is not None and config.catalog is not None:
         yield catalog, config.catalog.every_ms
     if config.metrics is not None:

@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import random
 import time
+from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import aioboto3
@@ -98,6 +99,8 @@ class Aws:
         self._accounts = {account.account: _Account(account, config.concurrent) for account in accounts}
         self._sessions = {name: self._session(home.credentials) for name, home in self._accounts.items()}
         self._first = self._own_region() or "us-east-1"
+        self.skew_ms: int | None = None
+        """How far our clock was ahead of AWS's at the last answer, None before the first."""
 
     def places(self) -> tuple[Place, ...]:
         """Return every account and region to look at."""
@@ -177,8 +180,14 @@ class Aws:
                     answer["Body"] = await answer["Body"].read()
         except EXPECTED as error:
             raise translate(error, service, operation, str(place)) from error
-        answer.pop("ResponseMetadata", None)
+        self._compare_clocks(answer.pop("ResponseMetadata", {}))
         return answer
+
+    def _compare_clocks(self, metadata: dict[str, Any]) -> None:
+        """Note how far our clock is from that of an answer, which tells whole seconds."""
+        told = metadata.get("HTTPHeaders", {}).get("date")
+        with contextlib.suppress(TypeError, ValueError):  # none, or none that is a date
+            self.skew_ms = self._clock() - round(parsedate_to_datetime(told).timestamp() * 1000)
 
     async def _client(self, home: _Account, service: str, region: str) -> AioBaseClient:
         client = home.clients.get((service, region))
