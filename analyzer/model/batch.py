@@ -16,6 +16,7 @@ __all__ = [
     "Block",
     "Check",
     "InsightSeries",
+    "LagProbe",
     "MetricSeries",
     "Position",
     "StreamStatus",
@@ -114,6 +115,19 @@ class InsightSeries(Struct, frozen=True):
     labels: tuple[str, ...] = ()
 
 
+class LagProbe(Struct, frozen=True):
+    """One write of the canary to an index, and the reads after it; `key` names the reserved index key.
+
+    `polls` hold bounds of the write's age in milliseconds and whether the read showed it. Once it was confirmed, every
+    later age of the canary's schedule counts as shown.
+    """
+
+    target: Target
+    key: str
+    time: Instant
+    polls: tuple[tuple[float, float, bool], ...]
+
+
 class Batch(Struct, frozen=True, kw_only=True):
     """One poll of one source: what it saw, which stretch that covers, and what it could not see.
 
@@ -129,6 +143,7 @@ class Batch(Struct, frozen=True, kw_only=True):
     scaling: tuple[ScalingLimits, ...] = ()
     changes: tuple[Change, ...] = ()
     quotas: dict[str, float] = {}
+    probes: tuple[LagProbe, ...] = ()
     account: str | None = None
     region: str | None = None
     gaps: tuple[Gap, ...] = ()

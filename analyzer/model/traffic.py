@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from analyzer.model.batch import MetricSeries
+from analyzer.model.batch import LagProbe, MetricSeries
 from analyzer.model.calls import CallBook
 from analyzer.model.counts import KeyLevel, KeyName
 from analyzer.model.estimate import ZERO, Estimate
@@ -337,6 +337,7 @@ class Traffic(Struct, frozen=True, kw_only=True):
     `account_metrics` bear no table. `insights`, `scaling` and `quotas` are what those sources told. `indexes` are the
     traffics of a table's indexes, without indexes of their own; of an index, `base` is the traffic of its table.
     `calls` is one book for all targets; it may begin long before the window. `history` is one for all targets, too.
+    `probes` are those of the canary on an index.
     """
 
     target: Target
@@ -359,6 +360,7 @@ class Traffic(Struct, frozen=True, kw_only=True):
     quotas: dict[str, float] = {}
     around: Around = Around()
     calls: CallBook | None = None
+    probes: tuple[LagProbe, ...] = ()
     history: History = EMPTY
     indexes: tuple[Traffic, ...] = ()
     base: Traffic | None = None

@@ -155,6 +155,7 @@ def _traffic(target: Target, joined: _Joined) -> Traffic:
         described=target.base in told.snapshots,
         calls=None if isinstance(joined.calls, DeferredBook) else joined.calls,
         span=joined.history.spans.get(target),
+        has_probes=target in told.probes,
     )
     return Traffic(
         target=target,
@@ -184,6 +185,7 @@ def _traffic(target: Target, joined: _Joined) -> Traffic:
         quotas=told.quotas.get(where, {}),
         around=joined.around,
         calls=joined.calls,
+        probes=tuple(told.probes.get(target, ())),
         history=joined.history,
     )
 

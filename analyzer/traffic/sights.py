@@ -50,6 +50,7 @@ class Evidence(Struct, frozen=True, kw_only=True):
     described: bool = False
     span: Window | None = None
     calls: CallBook | None = None
+    has_probes: bool = False
 
 
 def sights_of(evidence: Evidence, observations: Observations) -> frozenset[Sight]:
@@ -116,6 +117,7 @@ def _told(evidence: Evidence, observations: Observations) -> set[Sight]:
         Sight.INSIGHTS_ACCESSED: bool(rules & {"PKC", "SKC"}),
         Sight.INSIGHTS_THROTTLED: bool(rules & {"PKT", "SKT"}),
         Sight.SCALING: bool(evidence.scaling),
+        Sight.CANARY: evidence.has_probes,
         Sight.CHANGES: SourceName.CHANGES in observations.sources,
     }
     return {sight for sight, is_seen in told.items() if is_seen}

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import msgspec
 from msgspec import Struct
 
-from analyzer.model.batch import InsightSeries, MetricSeries
+from analyzer.model.batch import InsightSeries, LagProbe, MetricSeries
 from analyzer.model.table import ScalingLimits, TableSnapshot
 from analyzer.model.target import Target
 
@@ -36,10 +36,11 @@ class Told(Struct, frozen=True):
     insights: dict[Target, list[InsightSeries]] = {}
     scaling: dict[Target, list[ScalingLimits]] = {}
     quotas: dict[Place, dict[str, float]] = {}
+    probes: dict[Target, list[LagProbe]] = {}
 
     def targets(self) -> set[Target]:
         """Return every table and index that something was told of."""
-        return {*self.snapshots, *self.metrics, *self.insights, *self.scaling}
+        return {*self.snapshots, *self.metrics, *self.insights, *self.scaling, *self.probes}
 
     def home(self, target: Target) -> Target:
         """Return a target with the account and region that it must have: those of the only table that it can be.
@@ -86,6 +87,8 @@ def told_of(observations: Observations) -> Told:
         where = (batch.account or observations.account, batch.region or observations.region)
         _take_metrics(told, batch.metrics, where)
         _take_tables(told, batch)
+        for probe in batch.probes:
+            told.probes.setdefault(probe.target, []).append(probe)
         if batch.quotas:
             told.quotas.setdefault(where, {}).update(batch.quotas)
     return told

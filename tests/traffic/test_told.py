@@ -2,16 +2,20 @@ from __future__ import annotations
 
 import pytest
 
-from analyzer.model.batch import Batch
+from analyzer.contract.model import Contract
+from analyzer.model.batch import Batch, LagProbe
 from analyzer.model.counts import Count, HeavyKeys
 from analyzer.model.finding import Direction
+from analyzer.model.history import EMPTY
 from analyzer.model.observations import Observations
+from analyzer.model.sight import Sight
 from analyzer.model.table import TableSnapshot
 from analyzer.model.target import Target
 from analyzer.model.window import Window
+from analyzer.traffic.join import join
 from analyzer.traffic.told import Told, told_of
 from tests.support.counting import cell, counts
-from tests.support.evidence import CASES, GSI2
+from tests.support.evidence import CASES, DECLARED, GSI2
 from tests.support.told import insight, scaling, series, table
 
 WINDOW = Window(0, 60_000)
@@ -28,6 +32,15 @@ def test_everything_stands_at_its_target() -> None:
     assert found.targets() == {CASES, GSI2}
     assert found.metrics[GSI2] == [metrics[1]]
     assert (len(found.insights[CASES]), len(found.scaling[CASES])) == (1, 1)
+
+
+def test_the_canary_tells_of_the_index_that_it_wrote_to() -> None:
+    probe = LagProbe(GSI2, "k0", 0, ((0.0, 9.0, True),))
+    found = told(Batch(window=WINDOW, probes=(probe,)))
+    assert (found.targets(), found.probes[GSI2]) == ({GSI2}, [probe])
+    observed = Observations(window=WINDOW, batches=(Batch(window=WINDOW, probes=(probe,)),))
+    (one,) = join(observed, lambda _: DECLARED, Contract(), EMPTY)
+    assert (one.probes, Sight.CANARY in one.sights) == ((probe,), True)
 
 
 def test_a_batch_s_own_place_counts_before_that_of_the_observations() -> None:
