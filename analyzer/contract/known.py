@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from analyzer.contract.model import IndexDeclaration, KeyTemplate, PatternDeclaration, TableDeclaration
-from analyzer.requests.templates import Template
+from analyzer.contract.model import IndexDeclaration, PatternDeclaration, TableDeclaration
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,28 +26,27 @@ class Library(Struct, frozen=True):
     table: TableDeclaration
 
 
-def _pattern(table: str, what: str, *operations: str, key: str = "", index: str | None = None) -> PatternDeclaration:
-    keys = ((KeyTemplate(key, Template.parse("<value>")),),) if key else ()
-    return PatternDeclaration(id=f"{table}-{what}", operations=operations, index=index, keys=keys)
+def _pattern(table: str, what: str, *operations: str, index: str | None = None) -> PatternDeclaration:
+    return PatternDeclaration(id=f"{table}-{what}", operations=operations, index=index)
 
 
-def _by_key(table: str, key: str, *more: PatternDeclaration) -> TableDeclaration:
+def _by_key(
+    table: str, key: str, *more: PatternDeclaration, indexes: tuple[IndexDeclaration, ...] = ()
+) -> TableDeclaration:
     """Return a table whose items are read and written one by one, and what else is done with it."""
     return TableDeclaration(
         name=table,
         partition_key=(key,),
+        indexes=indexes,
         patterns=(
-            _pattern(table, "read", "GetItem", key=key),
-            _pattern(table, "write", "PutItem", "UpdateItem", "DeleteItem", key=key),
+            _pattern(table, "read", "GetItem"),
+            _pattern(table, "write", "PutItem", "UpdateItem", "DeleteItem"),
             *more,
-        ),
-        indexes=tuple(
-            IndexDeclaration(name=pattern.index, partition_key=(pattern.keys[0][0].attribute,), sort_key=(key,))
-            for pattern in more
-            if pattern.index is not None
         ),
     )
 
+
+_OF_OWNER = IndexDeclaration(name="LeaseOwnerToLeaseKeyIndex", partition_key=("leaseOwner",), sort_key=("leaseKey",))
 
 LIBRARIES = (
     Library(
@@ -57,11 +55,13 @@ LIBRARIES = (
             "kcl-lease",
             "leaseKey",
             _pattern("kcl-lease", "list", "Scan"),
-            _pattern("kcl-lease", "of-owner", "Query", key="leaseOwner", index="LeaseOwnerToLeaseKeyIndex"),
+            _pattern("kcl-lease", "of-owner", "Query", index=_OF_OWNER.name),
+            indexes=(_OF_OWNER,),
         ),
     ),
     Library(
-        "Kinesis Client Library", _by_key("kcl-worker-metrics", "wid", _pattern("kcl-worker-metrics", "list", "Scan"))
+        "Kinesis Client Library",
+        _by_key("kcl-worker-metrics", "wid", _pattern("kcl-worker-metrics", "list", "Scan")),
     ),
     Library("Terraform", _by_key("terraform-lock", "LockID")),
     Library("session store", _by_key("session-store", "session_id")),

@@ -72,6 +72,8 @@ _RULES = (
     _Rule("gsi-back-pressure", "throttling", _pushes_back),
     _Rule("hot-key", "throttling", _same_limit),
     _Rule("unexpected-scan", "throttling", _scans_it_full),
+    _Rule("polling-read", "throttling", _scans_it_full),
+    _Rule("unpaced-scan", "throttling", _scans_it_full),
     _Rule("autoscale-lag", "throttling", _of_capacity),
     _Rule("sub-minute-burst", "throttling", _of_capacity),
     _Rule("unpaced-bulk", "throttling", _same_direction),

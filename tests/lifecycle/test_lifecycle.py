@@ -87,9 +87,11 @@ def test_a_hot_key_of_the_base_table_does_not_explain_an_indexs_back_pressure() 
     assert fold((pressure, finding("hot-key", direction=Direction.WRITE)))[0].caused_by is None
 
 
-def test_a_scan_explains_the_throttling_of_the_capacity_it_takes() -> None:
-    scan, throttling = finding("unexpected-scan"), finding("throttling", cause="provisioned")
+@pytest.mark.parametrize("name", ["unexpected-scan", "polling-read", "unpaced-scan"])
+def test_a_scan_or_poll_explains_the_throttling_of_the_capacity_it_takes(name: str) -> None:
+    scan, throttling = finding(name, cause=None), finding("throttling", cause="provisioned")
     assert fold((throttling, scan))[0].caused_by == scan.id
+    assert fold((throttling, finding(name, Severity.MEDIUM, cause=None)))[0].caused_by is None
 
 
 @pytest.mark.parametrize(
