@@ -23,6 +23,8 @@ _LEAST_BEFORE_MS = 60_000
 _LEAST_CALLS = 5
 _MOST_TIMES = 1.5
 """A growth that people would call one; what stays under it is noise."""
+_MOST_SHARE = 1.2
+"""A table grows so much between two counts, and no Query reads more than its index."""
 _EXPIRY = re.compile(
     r"expir|(?:^|_)ttl(?:$|_)|[a-z](?:Ttl|TTL)$|^(?:delete|purge|valid|keep)_?(?:at|after|until)$", re.IGNORECASE
 )
@@ -57,7 +59,8 @@ def sweeps_expired(row: PatternTraffic, filtered: Sequence[str], traffic: Traffi
 def index_share(rows: Sequence[PatternTraffic], traffic: Traffic) -> tuple[float, int] | None:
     """Return which part of an index one Query of these rows reads, and how many items the index has.
 
-    None where that is not known. DescribeTable counts items about every six hours (API Reference, ItemCount).
+    None where that is not known. DescribeTable counts items about every six hours (API Reference, ItemCount): who reads
+    more than there are meets a count that is too old.
     """
     shape, table = rows[0].shape, traffic.place.table
     index = None if table is None else table.index(shape.index)
@@ -67,7 +70,8 @@ def index_share(rows: Sequence[PatternTraffic], traffic: Traffic) -> tuple[float
     scanned = add(row.scanned for row in rows).value
     if begun <= 0 or not any(row.counts_known for row in rows):
         return None
-    return scanned / begun / index.items, index.items
+    share = scanned / begun / index.items
+    return (share, index.items) if share <= _MOST_SHARE else None
 
 
 class Driver(Struct, frozen=True):

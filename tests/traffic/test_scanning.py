@@ -81,6 +81,7 @@ def test_a_query_reads_its_pages_together() -> None:
 
 def test_how_much_of_an_index_a_query_reads_may_not_be_known() -> None:
     assert index_share([reading(8000)], indexed(None)) is None
+    assert index_share([reading(8000)], indexed(600)) is None
     assert index_share([reading(8000)], traffic(GSI2)) is None
     assert index_share([reading(8000, requests=2)], indexed(1600)) is None
     assert index_share([reading(8000, counts_known=0.0)], indexed(1600)) is None

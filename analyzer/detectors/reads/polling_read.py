@@ -157,8 +157,8 @@ def _is_declared(poll: _Poll, traffic: Traffic) -> bool:
     if declared is None:
         return False
     rate = len(poll.first) * 1000 / max(last.time - first.time, 1)
-    often = declared.p95_rate if declared.p95_rate is not None else declared.peak_rate
-    return declared.schedule is not None or (often is not None and rate <= often)
+    often = max(declared.p95_rate or 0.0, declared.peak_rate or 0.0)
+    return declared.schedule is not None or rate <= often
 
 
 def _is_lease(repeated: Repeated, book: CallBook, traffic: Traffic) -> bool:
