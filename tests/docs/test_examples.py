@@ -26,18 +26,6 @@ LARGEST = 200_000
 
 WITHOUT = frozenset(
     {
-        "hot-key",
-        "low-cardinality-key",
-        "throttling",
-        "silent-throttling",
-        "retry-storm",
-        "sub-minute-burst",
-        "autoscale-lag",
-        "queue-like-table",
-        "latency-shift",
-        "service-fault",
-        "request-errors",
-        "unpaced-bulk",
         "undeclared-pattern",
     }
 )

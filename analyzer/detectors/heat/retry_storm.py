@@ -107,6 +107,7 @@ class RetryStorm(Struct, frozen=True):
                 "attempts_a_request": None if row.attempts_a_request is None else round(row.attempts_a_request, 3),
                 "refused_share": round(storm.refused_share, 5),
                 "repeated_calls": storm.repeated,
+                "requests": round(row.requests.value, 1),
                 "share_of_tries": round(of_all, 5),
                 "retry_mode": mode,
             },

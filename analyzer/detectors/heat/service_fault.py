@@ -75,6 +75,7 @@ class ServiceFault(Struct, frozen=True):
                 "server_errors": round(errors, 1),
                 "server_error_share": None if share is None else round(share, 6),
                 "failed_calls": round(by_log, 1) or None,
+                "requests": asked,
                 "tables_with_it": tables,
                 "tables_seen": traffic.around.asked,
             },
@@ -103,7 +104,7 @@ class ServiceFault(Struct, frozen=True):
             caller=callers.pop() if len(callers) == 1 else None,
             evidence={
                 "transport_failures": round(lost, 1),
-                "calls": round(calls, 1),
+                "requests": round(calls, 1),
                 "tables_with_it": across,
                 "tables_seen": traffic.around.asked,
             },

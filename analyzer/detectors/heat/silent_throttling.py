@@ -125,7 +125,7 @@ def _logged(detector: str, hidden: _Hidden, traffic: Traffic) -> Finding:
         caller=caller,
         direction=hidden.direction,
         evidence={
-            "refused_tries": round(hidden.refused, 1),
+            "throttled_tries": round(hidden.refused, 1),
             "refused_share": round(hidden.share, 5),
             "attempts_a_request": None if hidden.attempts is None else round(hidden.attempts, 3),
             "median_ms": quantile_ms(hidden.rows, 0.5),

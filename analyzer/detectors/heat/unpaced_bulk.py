@@ -106,7 +106,7 @@ class UnpacedBulk(Struct, frozen=True):
                 "share_of_write_units": round(bulk.share, 4),
                 "units_a_second": None if over is None else round(over[0], 2),
                 "declared_units_a_second": None if over is None else over[1],
-                "refused_tries": round(bulk.refused, 1),
+                "throttled_tries": round(bulk.refused, 1),
             },
             advice=_advice(who(bulk.caller)),
         )

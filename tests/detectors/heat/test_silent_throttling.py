@@ -65,7 +65,7 @@ def test_tries_that_are_refused_and_succeed_later_are_told_by_the_tries_a_call()
         READ,
         "api",
     )
-    assert (one.evidence["refused_tries"], one.evidence["attempts_a_request"]) == (100, 1.2)
+    assert (one.evidence["throttled_tries"], one.evidence["attempts_a_request"]) == (100, 1.2)
     assert [advice.action for advice in one.advice] == ["back-off", "smooth-traffic"]
 
 
