@@ -94,9 +94,9 @@ class Digest:
         self._rare = RareCounts()
         write = None if collect is None else partial(conceal, lexicon, collect)
         self._heavy = HeavySlices(limits.heavy, limits.past, write)
-        self._calls = CallTable(limits.calls)
-        self._calls_horizon_ms = calls_horizon_ms
         reader = CallReader(self._columns.router, write, collect)
+        self._calls = CallTable(limits.calls, reader.finish)
+        self._calls_horizon_ms = calls_horizon_ms
         self._finder = CallFinder(self._columns.router, self._cells, reader)
         self._hours: dict[str, set[int]] = {}
         self._rows: list[KeyRows] = []
@@ -345,6 +345,7 @@ class Digest:
         """Write the whole state."""
         self._flush()
         self._fold()
+        calls, drafts = self._calls.plain()
         return write_snapshot(
             Snapshot(
                 cells=self._cells.cells,
@@ -356,7 +357,8 @@ class Digest:
                 slices=self._slices.plain(),
                 rare=self._rare.plain(),
                 heavy=self._heavy.plain(),
-                calls=self._calls.plain(),
+                calls=calls,
+                drafts=drafts,
             )
         )
 
@@ -385,5 +387,5 @@ class Digest:
         digest._slices = SliceCounts.from_plain(state.slices)
         digest._rare = RareCounts.from_plain(state.rare)
         digest._heavy.restore(state.heavy)
-        digest._calls = CallTable.from_plain(digest._limits.calls, state.calls, state.cells)
+        digest._calls.restore(state.calls, state.drafts, state.cells)
         return digest

@@ -5,17 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from zlib import crc32
 
-import msgspec
 import numpy as np
 
 from analyzer.requests.digest_block import ABSENT
-from analyzer.requests.digest_call_reader import LARGE_BYTES, Source, notable_of
+from analyzer.requests.digest_call_reader import LARGE_BYTES, Source, instant_of, notable_of
 from analyzer.requests.digest_columns import WHOLE
 from analyzer.requests.digest_kept import NO_RANK, Kept
 from analyzer.requests.digest_names import Names, mixed, rank_of
 
 if TYPE_CHECKING:
     from analyzer.model.calls import Notable
+    from analyzer.requests.digest_block import Line
     from analyzer.requests.digest_call_reader import CallReader
     from analyzer.requests.digest_calls import CallTable
     from analyzer.requests.digest_cells import CellTable
@@ -57,18 +57,33 @@ class CallFinder:
         columns = (where, rows.source[where], rows.cells[where], is_named[where])
         listed = zip(*(column.tolist() for column in columns), hashes.ranks(where), strict=True)
         for row, at, cell, has_name, ranks in listed:
-            line, kind = told.lines[at], notable.get(at)
+            kind = notable.get(at)
             by_kind = NO_RANK
             if kind is not None:
-                rank = rank_of(mixed(hashes.first(row) ^ crc32(line.time.encode())))
+                rank = rank_of(mixed(hashes.first(row) ^ crc32(told.lines[at].time.encode())))
                 by_kind = rank if rank >= table.floor_of(kind) else NO_RANK
             if not has_name and by_kind < 0:
                 continue
-            source = Source(line, at, row, rows, failed.get(at))
-            call = self._reader.read(source, self._router.route(int(routes[at])), self._cells.cells[cell])
-            if by_kind >= 0:
-                call = msgspec.structs.replace(call, notable=kind)
-            table.add(Kept.of(call, cell, ranks, by_kind))
+            kept_as = kind if by_kind >= 0 else None
+            source = self._source(told.lines[at], row, rows, int(routes[at]), failed.get(at))
+            place = self._cells.cells[cell]
+            call = self._reader.tell(source, place, kept_as)
+            table.add(Kept.of(call, source.time, (place, cell), ranks, (by_kind, kept_as)))
+
+    def _source(self, line: Line, row: int, rows: Rows, number: int, failure: Failure | None) -> Source:
+        at, keys, route = int(rows.source[row]), rows.of_lines, self._router.route(number)
+        return Source(
+            line,
+            instant_of(line.time, int(rows.seconds[row])),
+            self._reader.trace_of(line),
+            route.record.keys,
+            route.is_parted,
+            keys.parts[at] if keys.is_known[at] else None,
+            keys.sorts[at],
+            int(rows.read[row]),
+            int(rows.write[row]),
+            failure,
+        )
 
 
 def _notable(told: Told, rows: Rows, failures: list[tuple[int, Failure]], count: int) -> dict[int, Notable]:

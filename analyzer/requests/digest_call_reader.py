@@ -11,21 +11,23 @@ from analyzer.model.calls import Call, CallPart, CallTry, Notable, ReturnedItem,
 from analyzer.model.counts import KeyLevel, KeyName
 from analyzer.model.instant import parse_instant
 from analyzer.model.request import RequestError, Returned, Stratum, Try, TtlSeen
+from analyzer.requests.digest_drafts import draft_of, line_of
 from analyzer.requests.digest_parts import PartReader
-from analyzer.requests.digest_rare import code_word
+from analyzer.requests.digest_rare import code_word, read_failure
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from analyzer.model.counts import Cell
+    from analyzer.model.instant import Instant
     from analyzer.requests.digest_block import Line
-    from analyzer.requests.digest_columns import Rows
+    from analyzer.requests.digest_drafts import Draft
     from analyzer.requests.digest_keys import KeySpace
     from analyzer.requests.digest_rare import Failure
-    from analyzer.requests.digest_routes import Route, Router
+    from analyzer.requests.digest_routes import Router
     from analyzer.requests.tokens import Salt
 
-__all__ = ["LARGE_BYTES", "CallReader", "notable_of"]
+__all__ = ["LARGE_BYTES", "CallReader", "Source", "instant_of", "notable_of"]
 
 LARGE_BYTES = 350 * 1024
 """From here on an item is near the 400 KB that DynamoDB stores at most."""
@@ -47,12 +49,20 @@ _DIGITS = 3
 
 
 class Source(NamedTuple):
-    """Where a call stands: its line, the number of the line and of the row, the rows, and what failed."""
+    """What is known of a call: its line, time, opaque trace, the `keys` policy of its record, key, half-units, failure.
+
+    `part` is None where there is no key; half-units are -1 where they were not told.
+    """
 
     line: Line
-    at: int
-    row: int
-    rows: Rows
+    time: Instant
+    trace: str | None
+    policy: str | None
+    is_parted: bool
+    part: bytes | None
+    sort: bytes
+    read: int
+    write: int
     failure: Failure | None
 
 
@@ -64,20 +74,34 @@ class CallReader:
         self._write = write
         self._collect = collect
 
-    def read(self, source: Source, route: Route, cell: Cell) -> Call:
-        """Return the call of a row of requests; what cannot be read is not known."""
-        line, rows, row = source.line, source.rows, source.row
+    def tell(self, source: Source, cell: Cell, kind: Notable | None) -> Call | Draft:
+        """Return a call, or, where clear keys may be kept, what it can be read from later."""
+        draft = draft_of(source) if self._collect is None else None
+        return self.read(source, cell, kind) if draft is None else draft
+
+    def finish(self, draft: Draft, time: Instant, cell: Cell, kind: Notable | None) -> Call:
+        """Return the call of a draft."""
+        line = line_of(draft)
+        failure = read_failure(bytes(line.error), b"") if line.error else None
+        key = draft.part, draft.sort
+        halves = draft.read, draft.write
+        is_parted = False
+        return self.read(Source(line, time, draft.trace, draft.policy, is_parted, *key, *halves, failure), cell, kind)
+
+    def read(self, source: Source, cell: Cell, kind: Notable | None) -> Call:
+        """Return the call of a row of requests, notable for this; what cannot be read is not known."""
+        line = source.line
         error = None if source.failure is None or source.failure.code is None else source.failure
         told = _read(_READ_ERROR, line.error) if error is not None else None
         cancellation = tuple(None if c is None else code_word(c) for c in (told.cancellation if told else None) or ())
-        placed = PartReader.placed(line, route) if route.is_parted else []
+        placed = PartReader.placed(line) if source.is_parted else []
         table = cell.target.table
         strata = {stratum.by for stratum in _read(_READ_STRATA, line.strata) or ()} if line.strata else frozenset()
         is_whole = line.sample_rate >= 1
-        trace = None if not line.trace_id else self._opaque(line.trace_id.encode("utf-8", "replace"))
-        key = None if route.is_parted else self._key_of(source, table)
+        trace = source.trace
+        key = None if source.is_parted or source.part is None else self._key(table, source.part, source.sort)
         return Call(
-            time=_instant(line.time, int(rows.seconds[row])),
+            time=source.time,
             target=cell.target,
             shape=cell.shape,
             caller=cell.caller,
@@ -87,6 +111,7 @@ class CallReader:
             trace_whole=trace is not None and (is_whole or "trace" in strata),
             key_whole=key is not None and (is_whole or "key" in strata),
             shape_whole=trace is None and key is None and is_whole,
+            notable=kind,
             sample_rate=line.sample_rate,
             count=_known(line.count),
             scanned=_known(line.scanned),
@@ -103,13 +128,13 @@ class CallReader:
             message="" if error is None else error.message,
             cancellation=cancellation[:_MOST],
             members=len(placed),
-            parts=self._parts(line, route, placed, table, cancellation),
-            index_keys=self._index_keys(line, route, table) if line.index_keys else (),
+            parts=self._parts(source, placed, table, cancellation),
+            index_keys=self._index_keys(source, table) if line.index_keys else (),
             returned=self._returned(line, table) if line.returned else None,
             token_sent=line.token_sent,
             ttl=_ttl(line) if line.ttl_seen else None,
-            read_units=_units(rows.read[row]),
-            write_units=_units(rows.write[row]),
+            read_units=_units(source.read),
+            write_units=_units(source.write),
         )
 
     def _text(self, table: str, value: bytes) -> str:
@@ -120,10 +145,9 @@ class CallReader:
         level = KeyLevel.ITEM if sort else KeyLevel.PARTITION
         return KeyName(level, self._text(table, part), self._text(table, sort) if sort else None)
 
-    def _key_of(self, source: Source, table: str) -> KeyName | None:
-        keys = source.rows.of_lines
-        known = keys.is_known[source.at]
-        return self._key(table, keys.parts[source.at], keys.sorts[source.at]) if known else None
+    def trace_of(self, line: Line) -> str | None:
+        """Return the opaque name of a call's trace."""
+        return self._opaque(line.trace_id.encode("utf-8", "replace")) if line.trace_id else None
 
     def _opaque(self, text: bytes) -> str:
         """Return a hash; with a salt one that nobody can try texts against."""
@@ -135,16 +159,12 @@ class CallReader:
         return self._opaque(b"\n".join(parts))
 
     def _parts(
-        self,
-        line: Line,
-        route: Route,
-        placed: list[tuple[str, Any]],
-        table: str,
-        cancellation: tuple[str | None, ...],
+        self, source: Source, placed: list[tuple[str, Any]], table: str, cancellation: tuple[str | None, ...]
     ) -> tuple[CallPart, ...]:
         if not placed:
             return ()
-        space = self._router.space(table, None, route.record.keys)
+        line = source.line
+        space = self._router.space(table, None, source.policy)
         back = _read(_READ_HANDED_BACK, line.handed_back)
         if back is None and not line.unprocessed and not line.error:
             back = ()
@@ -167,11 +187,11 @@ class CallReader:
         _, part, sort = space.parse(raw) if raw else (0, b"", b"")
         return self._key(table, part, sort) if part else None
 
-    def _index_keys(self, line: Line, route: Route, table: str) -> tuple[tuple[str, KeyName], ...]:
-        raw = bytes(line.index_keys)
+    def _index_keys(self, source: Source, table: str) -> tuple[tuple[str, KeyName], ...]:
+        raw = bytes(source.line.index_keys)
         found = []
-        for index in list(_read(_READ_INDEX_KEYS, line.index_keys) or ())[:_MOST]:
-            entry = self._router.space(table, index, route.record.keys).entry(raw, index)
+        for index in list(_read(_READ_INDEX_KEYS, source.line.index_keys) or ())[:_MOST]:
+            entry = self._router.space(table, index, source.policy).entry(raw, index)
             if entry is not None:
                 found.append((index, self._key(table, *entry)))
         return tuple(found)
@@ -231,7 +251,7 @@ def _units(halves: int) -> float | None:
     return None if halves < 0 else int(halves) / 2
 
 
-def _instant(time: str, second: int) -> int:
+def instant_of(time: str, second: int) -> int:
     """Return the milliseconds of a time of which the second is known."""
     fraction = time[20:-1]
     if len(fraction) == _DIGITS and time[19] == "." and fraction.isdecimal():

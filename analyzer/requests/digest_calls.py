@@ -8,19 +8,22 @@ calls are kept by ranks of their own, a floor for each kind.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 import msgspec
 from msgspec import Raw
 
 from analyzer.model.calls import Call, CallBook, Notable
-from analyzer.requests.digest_kept import NAMES, NO_RANK, CallState, Floor, Kept, in_order, restored
+from analyzer.requests.digest_drafts import Draft
+from analyzer.requests.digest_kept import NAMES, NO_RANK, Floor, Kept, in_order, restored, restored_draft
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from analyzer.model.counts import Cell
     from analyzer.model.instant import Instant
+    from analyzer.requests.digest_kept import CallState, DraftState, Read
 
 __all__ = ["CallTable"]
 
@@ -36,15 +39,18 @@ _OF_A_KIND = 40
 _OF_HEAVY = 10
 """Heavy calls may take a tenth of the bound more; what bounds them apart keeps the order of arrival from mattering."""
 
+_BY_TRACE, _BY_KEY, _BY_SHAPE = (attrgetter(claim) for claim, _, _ in NAMES)
+
 _ROOM = 4
 """Where less than a quarter of the room is taken, twice as many names will still fit."""
 
 
 class CallTable:
-    """The kept calls of a digest."""
+    """The kept calls of a digest; `read` reads those of which only a draft was kept."""
 
-    def __init__(self, most: int) -> None:
+    def __init__(self, most: int, read: Read) -> None:
         self._most = most
+        self._read = read
         self._kept: list[Kept] = []
         self._names = Floor()
         self._kinds = {kind: Floor() for kind in Notable}
@@ -100,51 +106,63 @@ class CallTable:
 
     def _counted(self) -> tuple[dict[bool, Counter[int]], dict[Notable, Counter[int]]]:
         """Count the claims on light and heavy calls, and the notable calls of each kind, by rank."""
-        claims: dict[bool, Counter[int]] = {False: Counter(), True: Counter()}
+        claims: dict[bool, Counter[int]] = {}
+        for is_heavy, calls in self._by_weight().items():
+            claims[is_heavy] = Counter(map(_BY_TRACE, calls)) + Counter(map(_BY_KEY, calls))
+            claims[is_heavy] += Counter(map(_BY_SHAPE, calls))
+            del claims[is_heavy][NO_RANK]
         kinds: dict[Notable, Counter[int]] = {kind: Counter() for kind in Notable}
         for kept in self._kept:
-            ranks = claims[kept.is_heavy]
-            for rank in (kept.by_trace, kept.by_key, kept.by_shape):
-                if rank >= 0:
-                    ranks[rank] += 1
-            if kept.by_kind >= 0 and kept.call.notable is not None:
-                kinds[kept.call.notable][kept.by_kind] += 1
+            if kept.kind is not None and kept.by_kind >= 0:
+                kinds[kept.kind][kept.by_kind] += 1
         return claims, kinds
+
+    def _by_weight(self) -> dict[bool, list[Kept]]:
+        return {
+            False: [kept for kept in self._kept if not kept.is_heavy],
+            True: [kept for kept in self._kept if kept.is_heavy],
+        }
 
     def _keep_newest(self) -> None:
         """Take the claim of a name from all but its newest calls; few names have so many."""
-        for is_heavy in (False, True):
+        floor = self._names.rank
+        for is_heavy, all_held in self._by_weight().items():
             most = max(1, self._bound(is_heavy=is_heavy) // _OF_A_NAME)
             for claim, word, name in NAMES:
-                held = [k for k in self._kept if k.is_heavy is is_heavy and getattr(k, claim) >= self._names.rank]
+                rank_of = attrgetter(claim)
+                held = [kept for kept, rank in zip(all_held, map(rank_of, all_held), strict=True) if rank >= floor]
+                if len(held) <= most:
+                    continue
                 crowded = {text for text, calls in Counter(map(word, held)).items() if calls > most}
                 named: dict[object, list[Kept]] = defaultdict(list)
                 for kept in held if crowded else ():
                     if word(kept) in crowded:
                         named[name(kept)].append(kept)
                 for calls in named.values():
-                    for kept in in_order(calls)[:-most]:
+                    for kept in in_order(calls, self._read)[:-most]:
                         setattr(kept, claim, NO_RANK)
 
     def _holds(self, kept: Kept) -> bool:
         """Say whether anything keeps a call; claims below the floor are void from now on."""
         floor = self._names.rank
-        kept.by_trace = kept.by_trace if kept.by_trace >= floor else NO_RANK
-        kept.by_key = kept.by_key if kept.by_key >= floor else NO_RANK
-        kept.by_shape = kept.by_shape if kept.by_shape >= floor else NO_RANK
-        kind = kept.call.notable
-        if kind is None or kept.by_kind < self._kinds[kind].rank:
+        if kept.by_trace < floor:
+            kept.by_trace = NO_RANK
+        if kept.by_key < floor:
+            kept.by_key = NO_RANK
+        if kept.by_shape < floor:
+            kept.by_shape = NO_RANK
+        if kept.kind is None or kept.by_kind < self._kinds[kept.kind].rank:
             kept.by_kind = NO_RANK
-        return max(*kept.ranks(), kept.by_kind) >= 0
+        return kept.by_trace >= 0 or kept.by_key >= 0 or kept.by_shape >= 0 or kept.by_kind >= 0
 
     def forget_before(self, instant: Instant) -> None:
         """Forget the calls before an instant; where that makes much room, the floors sink by one."""
         self._tidy()
         before = len(self._kept)
-        self._kept = [kept for kept in self._kept if kept.call.time >= instant]
+        self._kept = [kept for kept in self._kept if kept.time >= instant]
         self._gone += before - len(self._kept)
         self._since = instant if self._since is None else max(self._since, instant)
-        newest = max((kept.call.time for kept in self._kept), default=instant)
+        newest = max((kept.time for kept in self._kept), default=instant)
         claims, kinds = self._counted()
         has_room = all(ranks.total() < self._bound(is_heavy=heavy) // _ROOM for heavy, ranks in claims.items())
         self._names.sink(has_room=has_room, newest=newest, oldest=instant)
@@ -158,7 +176,7 @@ class CallTable:
         if self._book is None:
             self._tidy()
             floors = {kind: floor.highest() for kind, floor in self._kinds.items()}
-            told = [self._told(kept, floors) for kept in in_order(self._kept)]
+            told = [self._told(kept, floors) for kept in in_order(self._kept, self._read)]
             calls = [call for call in told if call is not None]
             self._book = CallBook(
                 calls,
@@ -171,11 +189,12 @@ class CallTable:
 
     def _told(self, kept: Kept, floors: dict[Notable, int]) -> Call | None:
         """Return a call with what holds of it under the highest floors; None where it lies below all of them."""
-        call, floor = kept.call, self._names.highest()
+        floor = self._names.highest()
         by_trace, by_key, by_shape = kept.by_trace >= floor, kept.by_key >= floor, kept.by_shape >= floor
-        kind = call.notable if call.notable is not None and kept.by_kind >= floors[call.notable] else None
+        kind = kept.kind if kept.kind is not None and kept.by_kind >= floors[kept.kind] else None
         if not (by_trace or by_key or by_shape or kind is not None):
             return None
+        call = kept.call(self._read)
         whole = (call.trace_whole and by_trace, call.key_whole and by_key, call.shape_whole and by_shape, kind)
         if whole == (call.trace_whole, call.key_whole, call.shape_whole, call.notable):
             return call
@@ -198,20 +217,23 @@ class CallTable:
         self._book = None
         self._tidy()
 
-    def plain(self) -> CallState:
+    def plain(self) -> tuple[CallState, DraftState]:
         """Return the whole state."""
         self._tidy()
-        calls = [(k.cell, k.by_trace, k.by_key, k.by_shape, k.by_kind, Raw(k.write())) for k in self._kept]
+        calls, drafts = [], []
+        for k in self._kept:
+            ranks = (k.by_trace, k.by_key, k.by_shape, k.by_kind)
+            if isinstance(k.told, Draft):
+                drafts.append((k.cell, ranks, k.kind, k.time, k.told))
+            else:
+                calls.append((k.cell, *ranks, Raw(k.write(self._read))))
         kinds = {kind.value: floor for kind, floor in self._kinds.items()}
-        return calls, self._names, kinds, self._seen, self._gone, self._since
+        return (calls, self._names, kinds, self._seen, self._gone, self._since), drafts
 
-    @classmethod
-    def from_plain(cls, most: int, state: CallState, cells: Sequence[Cell]) -> CallTable:
-        """Rebuild from the state."""
-        table = cls(most)
-        calls, names, kinds, table._seen, table._gone, table._since = state
-        table._kept = [restored(cells, *kept) for kept in calls]
-        table._names = names
-        table._kinds |= {Notable(kind): floor for kind, floor in kinds.items()}
-        table._is_tidy = False
-        return table
+    def restore(self, state: CallState, drafts: DraftState, cells: Sequence[Cell]) -> None:
+        """Take on a state."""
+        calls, self._names, kinds, self._seen, self._gone, self._since = state
+        self._kept = [restored(cells, *kept) for kept in calls]
+        self._kept += [restored_draft(cells, *kept) for kept in drafts]
+        self._kinds |= {Notable(kind): floor for kind, floor in kinds.items()}
+        self._is_tidy = False

@@ -69,13 +69,13 @@ class PartReader:
         self._known.clear()
 
     @staticmethod
-    def placed(line: Line, route: Route) -> list[tuple[str, Member]]:
+    def placed(line: Line) -> list[tuple[str, Member]]:
         """Return the members of a call in its order, each with its table."""
         try:
             members = _READ_MEMBERS(line.parts)
         except (ValueError, RecursionError):
             return []
-        own = route.record.table
+        own = line.table
         if own is None or own[:4] == "arn:":
             return [(_table_of(member, own), member) for member in members]
         return [(own if member.table is None else _table_of(member, own), member) for member in members]
@@ -83,7 +83,7 @@ class PartReader:
     def split(self, line: Line, route: Route) -> list[TableCall]:
         """Split a call by table."""
         tables: dict[str, list[Member]] = {}
-        for table, member in self.placed(line, route):
+        for table, member in self.placed(line):
             tables.setdefault(table, []).append(member)
         return [
             TableCall(table, self._router.space(table, None, route.record.keys), of_table)

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from analyzer.model.counts import Cell
 from analyzer.requests.digest_block import ReadCounters
-from analyzer.requests.digest_kept import CallState
+from analyzer.requests.digest_kept import CallState, DraftState
 
 __all__ = ["Snapshot", "read_snapshot", "write_snapshot"]
 
@@ -30,6 +30,7 @@ class Snapshot(Struct, kw_only=True):
     rare: Any
     heavy: Any
     calls: CallState
+    drafts: DraftState = []
 
 
 def write_snapshot(state: Snapshot) -> bytes:

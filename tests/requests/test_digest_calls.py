@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from analyzer.model.calls import Call, CallBook, CallPart, CallTry, Notable, ReturnedItem, TtlValue
 from analyzer.model.counts import KeyLevel, KeyName
 from analyzer.requests.digest import Digest
+from analyzer.requests.digest_drafts import Draft
 from analyzer.requests.digest_limits import DigestLimits
 from analyzer.requests.tokens import Salt
 from tests.support.plain_calls import facts_of, plain_facts, plain_floor, plainly_kept
@@ -332,6 +333,45 @@ class TestOrder:
     def test_of_one_time_first_pages_come_first(self) -> None:
         book = digest_of(line("Scan", resumed=True), line("Scan", more=True)).calls()
         assert [call.resumed for call in book.calls] == [False, True]
+
+
+class TestDrafts:
+    def kept(self, **fields: Any) -> Draft | Call:
+        digest = digest_of(line(key=CASE, **fields))
+        digest.span()
+        told = digest._calls._kept[0].told
+        assert digest.calls().calls == (call_of(key=CASE, **fields),)
+        return told
+
+    @pytest.mark.parametrize("fields", [{}, {"error": {"code": "ValidationException", "message": "no"}}])
+    def test_a_call_is_read_when_somebody_asks_for_it(self, fields: dict[str, Any]) -> None:
+        assert isinstance(self.kept(**fields), Draft)
+
+    @pytest.mark.parametrize(
+        "fields",
+        [
+            {"tries": [{"code": "ThrottlingException"}]},
+            {"returned": [{"key": "CASE#1"}]},
+            {"values": {":x": {"S": "x" * 5000}}},
+        ],
+    )
+    def test_one_that_may_take_much_memory_is_read_at_once(self, fields: dict[str, Any]) -> None:
+        assert isinstance(self.kept(**fields), Call)
+
+    def test_where_keys_become_tokens_every_call_is_read_at_once(self) -> None:
+        digest = digest_of(line(key=CASE), collect=Salt(b"secret"))
+        digest.span()
+        assert isinstance(digest._calls._kept[0].told, Call)
+
+    def test_where_keys_become_tokens_the_newest_calls_of_a_key_are_kept_too(self) -> None:
+        book = digest_of(*(line(at=n / 10, key=CASE) for n in range(50)), most=100, collect=Salt(b"secret")).calls()
+        assert [call.time - START_MS for call in book.calls] == [4000 + 100 * n for n in range(10)]
+
+    def test_what_was_not_read_is_in_the_snapshot(self) -> None:
+        digest = digest_of(line(key=CASE, trace_id="t"), line("Scan", at=1, error={"code": "InternalServerError"}))
+        again = Digest.restore(digest.snapshot(), LEXICON)
+        assert all(isinstance(kept.told, Draft) for kept in again._calls._kept)
+        assert again.calls() == digest.calls()
 
 
 class TestHorizon:
