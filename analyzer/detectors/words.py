@@ -32,9 +32,8 @@ def percent(share: float) -> str:
 
 def between(estimate: Estimate) -> str:
     """Write an estimate with its bounds, or the bare number where it was counted."""
-    if estimate.is_exact:
-        return number(estimate.value)
-    return f"{number(estimate.value)} [{number(estimate.low)}–{number(estimate.high)}]"
+    value, low, high = (number(part) for part in estimate)
+    return value if value == low == high else f"{value} [{low}–{high}]"
 
 
 def who(caller: str | None) -> str:

@@ -170,10 +170,10 @@ def _one_evidence(name: str, evidence: Mapping[str, float | str | None]) -> str:
         return f"{label} not known"
     if isinstance(value, str):
         return f"{label} {plain(value)}"
-    words = f"{label} {_number(name, value)}"
-    if isinstance(low, int | float) and isinstance(high, int | float) and not low == high == value:
-        words += f" [{_number(name, low)}–{_number(name, high)}]"
-    return words
+    shown = _number(name, value)
+    bounds = [_number(name, bound) for bound in (low, high) if isinstance(bound, int | float)]
+    is_told = len(bounds) == len((low, high)) and set(bounds) != {shown}  # bounds that look like it say nothing
+    return f"{label} {shown} [{bounds[0]}–{bounds[1]}]" if is_told else f"{label} {shown}"
 
 
 def _number(name: str, value: float) -> str:
