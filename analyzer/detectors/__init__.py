@@ -34,6 +34,13 @@ from analyzer.detectors.reads.polling_read import PollingRead
 from analyzer.detectors.reads.strong_read_cost import StrongReadCost
 from analyzer.detectors.reads.unexpected_scan import UnexpectedScan
 from analyzer.detectors.reads.unpaced_scan import UnpacedScan
+from analyzer.detectors.writes.conditional_contention import ConditionalContention
+from analyzer.detectors.writes.item_growth import ItemGrowth
+from analyzer.detectors.writes.item_too_large import ItemTooLarge
+from analyzer.detectors.writes.stuck_lock import StuckLock
+from analyzer.detectors.writes.transaction_conflict import TransactionConflict
+from analyzer.detectors.writes.unneeded_transaction import UnneededTransaction
+from analyzer.detectors.writes.write_cost import WriteCost
 
 DETECTORS = (
     HotKey,
@@ -67,5 +74,12 @@ DETECTORS = (
     NPlusOne,
     PollingRead,
     StrongReadCost,
+    ItemGrowth,
+    ItemTooLarge,
+    WriteCost,
+    UnneededTransaction,
+    TransactionConflict,
+    ConditionalContention,
+    StuckLock,
     UndeclaredPattern,
 )
