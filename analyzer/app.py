@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from analyzer.setup import Setup
     from collectors.aws.session import Aws
 
-__all__ = ["Lossy", "make_logger", "run_daemon"]
+__all__ = ["Lossy", "make_logger", "run_daemon", "way_to_aws"]
 
 _FILES = 10_240
 """How many files and connections may be open at once, where the system allows it: macOS allows no more."""
@@ -88,7 +88,7 @@ def make_logger(level: str, form: str) -> FilteringBoundLogger:
 
 
 @asynccontextmanager
-async def _way_to_aws(setup: Setup) -> AsyncIterator[Aws | None]:
+async def way_to_aws(setup: Setup) -> AsyncIterator[Aws | None]:
     """Open the way to AWS where something is read there; its SDK costs a quarter of a second and 40 MB."""
     if setup.collected is None and not setup.request_log.needs_aws:
         yield None
@@ -171,7 +171,7 @@ def run_daemon(config: Path | None, *, as_json: bool, write: Callable[[str], Non
     outlets = Outlets(server=server, state=StateFolder(setup.state), log=log, tell=tell)
 
     async def work() -> None:
-        async with _way_to_aws(setup) as aws:
+        async with way_to_aws(setup) as aws:
             polled = await _polled(setup, aws, log)
             await Daemon(setup, outlets, load, partial(open_streams, aws=aws), polled).run()
 

@@ -18,15 +18,30 @@ if TYPE_CHECKING:
 
 __all__ = ["app", "execute", "main"]
 
-COMMANDS = ("analyze", "check", "config", "explain", "infer", "insights", "key", "mark", "replay", "run", "version")
+COMMANDS = (
+    "analyze",
+    "check",
+    "config",
+    "diagnose",
+    "doctor",
+    "explain",
+    "iam-policy",
+    "infer",
+    "insights",
+    "key",
+    "mark",
+    "replay",
+    "run",
+    "version",
+)
 _BUG = 70
 
 
 class _Commands(TyperGroup):
-    """Finds the command `name` as the function `name` of `analyzer.cli.name`."""
+    """Finds the command `a-name` as the function `a_name` of `analyzer.cli.a_name`."""
 
     def list_commands(self, ctx: Any) -> list[str]:  # noqa: ANN401, ARG002 -- typer's own context
-        return [name for name in COMMANDS if find_spec(f"analyzer.cli.{name}") is not None]
+        return [name for name in COMMANDS if find_spec(f"analyzer.cli.{_module(name)}") is not None]
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:  # noqa: ANN401 -- typer's own types
         meant = closest(args[0], COMMANDS)
@@ -38,8 +53,13 @@ class _Commands(TyperGroup):
         if cmd_name not in self.list_commands(ctx):
             return None
         single = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
-        single.command(cmd_name)(getattr(import_module(f"analyzer.cli.{cmd_name}"), cmd_name))
+        name = _module(cmd_name)
+        single.command(cmd_name)(getattr(import_module(f"analyzer.cli.{name}"), name))
         return typer.main.get_command(single)
+
+
+def _module(command: str) -> str:
+    return command.replace("-", "_")
 
 
 app = typer.Typer(

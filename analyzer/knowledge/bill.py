@@ -15,8 +15,10 @@ __all__ = [
     "SERIES_AN_OPERATION",
     "SERIES_A_TABLE",
     "Charge",
+    "affordable_every",
     "charge_of",
     "insights_month",
+    "lists_month",
     "logs_month",
     "metrics_month",
     "series_of_tables",
@@ -26,6 +28,9 @@ __all__ = [
 
 _SECONDS_A_MONTH = HOURS_A_MONTH * 3600
 _GIGABYTE = 1e9
+_DAYS_A_MONTH = HOURS_A_MONTH / 24
+_PAUSES_SECONDS = (60, 120, 300, 600, 900)
+"""As people write them; what is read more seldom than every quarter of an hour finds a fault too late."""
 
 # What collectors/cloudwatch_metrics asks for; a test of that room holds the numbers to it.
 SERIES_A_TABLE = 17
@@ -126,3 +131,19 @@ def traces_month(traces_a_second: float, prices: WatcherPrices = WATCHER_PRICES)
 
 def _cost(dollars: float, what: str, prices: WatcherPrices) -> Cost:
     return Cost(dollars, f"{what}, list price of {prices.region}, {prices.as_of}")
+
+
+def lists_month(every_seconds: float, lists: int = 3, prices: WatcherPrices = WATCHER_PRICES) -> Cost:
+    """Return what looking into a bucket costs in a month, so many lists a look; reading objects is apart."""
+    looks = _SECONDS_A_MONTH / every_seconds
+    return _cost(looks * lists / 1000 * prices.thousand_s3_lists, "lists", prices)
+
+
+def affordable_every(
+    series: int, usd_a_day: float, compared: int = 0, prices: WatcherPrices = WATCHER_PRICES
+) -> int | None:
+    """Return the shortest usual pause in seconds at which so many series cost no more a day; None where none does."""
+    for every in _PAUSES_SECONDS:
+        if metrics_month(series, every, compared, prices).dollars / _DAYS_A_MONTH <= usd_a_day:
+            return every
+    return None

@@ -1,0 +1,115 @@
+"""What can be checked without asking anybody: contract, salt, state folder, address, files of the request log."""
+
+from __future__ import annotations
+
+import glob
+import os
+import socket
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from analyzer.doctor.examined import Group, counted
+from analyzer.model.batch import Check
+from analyzer.model.sight import SourceName
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from analyzer.setup import Setup
+
+__all__ = ["examine_files", "examine_setup", "is_free"]
+
+_LITTLE_BYTES = 100 * 1000 * 1000
+"""State is written beside the old one before it replaces it; both are some tens of MB at most."""
+
+
+def examine_setup(setup: Setup) -> Group:
+    """Check what a configuration names on this machine; what it says was checked when it was read."""
+    return Group("configuration", tuple(_of_setup(setup)), is_local=True)
+
+
+def _of_setup(setup: Setup) -> Iterator[Check]:
+    yield _contract(setup)
+    yield _salt(setup)
+    yield _state(setup.state)
+    yield _address("listen", setup.listen_host, setup.listen_port)
+
+
+def _contract(setup: Setup) -> Check:
+    tables = setup.contract.tables
+    if not tables:
+        mend = "dynascope infer writes a first one from traffic; then `contract: [contract.yaml]`"
+        return Check("contract", "warning", "none: every request is undeclared", mend)
+    patterns = sum(len(table.patterns) for table in tables)
+    return Check("contract", "ok", f"{counted(len(tables), 'table')}, {counted(patterns, 'access pattern')}")
+
+
+def _salt(setup: Setup) -> Check:
+    if setup.salt is not None:
+        return Check("salt", "ok", "set: tokens are those of every process that shares it")
+    sees_keys = not setup.request_log.is_empty or SourceName.CONTRIBUTOR_INSIGHTS in setup.sources
+    if not sees_keys:
+        return Check("salt", "ok", "none, and nothing that is read bears keys")
+    mend = "write one with `openssl rand -hex 32`, and name its file: salt_file, or DYNASCOPE_SALT_FILE"
+    return Check("salt", "warning", "none: tokens of keys are of one process alone, and new after each restart", mend)
+
+
+def _state(folder: Path) -> Check:
+    """Look whether the folder can be made and written to; nothing is made."""
+    name = "state folder"
+    there = next(place for place in (folder.absolute(), *folder.absolute().parents) if place.exists())
+    if not there.is_dir():
+        return Check(name, "error", f"{there} is no folder", "name another one under `state`")
+    if not os.access(there, os.W_OK | os.X_OK):
+        return Check(name, "error", f"{there} cannot be written to", "give the daemon's user the right to, or move it")
+    space = os.statvfs(there)
+    free = space.f_bavail * space.f_frsize
+    if free < _LITTLE_BYTES:
+        told = f"{there} has {free // 1_000_000} MB left: state may not fit"
+        return Check(name, "warning", told, "make room, or name another folder under `state`")
+    is_new = "" if there == folder.absolute() else ", and is made at the start"
+    return Check(name, "ok", f"{folder} can be written to{is_new}")
+
+
+def _address(name: str, host: str, port: int) -> Check:
+    place = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+    if is_free(host, port):
+        return Check(name, "ok", f"{place} is free")
+    mend = "nothing, where it is the daemon itself that runs; else name another address"
+    return Check(name, "warning", f"{place} cannot be listened on now", mend)
+
+
+def is_free(host: str, port: int) -> bool:
+    """Whether a program could listen there now."""
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        with socket.socket(family, kind, protocol) as trial:
+            trial.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            trial.bind(address)
+    except OSError:
+        return False
+    return True
+
+
+def examine_files(setup: Setup) -> tuple[Check, ...]:
+    """Check the request logs that lie on this machine, and the address that traces are sent to."""
+    checks = [_file(name) for name in setup.request_log.files]
+    otlp = setup.request_log.otlp
+    return (*checks, *(() if otlp is None else (_address("otlp", otlp.host, otlp.port),)))
+
+
+def _file(name: str) -> Check:
+    is_glob = glob.has_magic(name)
+    found = sorted(glob.glob(name)) if is_glob else [name]  # noqa: PTH207 -- as it is tailed
+    if is_glob and not found:
+        return Check(name, "warning", "no file of that name is there yet", "nothing, if one will be written")
+    for one in found:
+        try:
+            with Path(one).open("rb"):
+                pass
+        except FileNotFoundError:
+            return Check(name, "warning", "it is not there yet", "nothing, if it will be written")
+        except OSError as error:
+            mend = "give the daemon's user the right to read it"
+            return Check(name, "error", f"{one}: {(error.strerror or type(error).__name__).lower()}", mend)
+    return Check(name, "ok", f"{counted(len(found), 'file')} can be read" if is_glob else "it can be read")

@@ -1,0 +1,59 @@
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from analyzer.cli.main import execute
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def printed(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, Any]:
+    assert execute(["iam-policy", *arguments]) == 0
+    document = json.loads(capsys.readouterr().out)
+    return {statement["Sid"]: statement for statement in document["Statement"]}
+
+
+def configured(folder: Path, **settings: Any) -> str:
+    path = folder / "d.yaml"
+    path.write_text(json.dumps(settings))
+    return str(path)
+
+
+def test_without_a_word_it_is_the_tier_that_bears_no_key(capsys: pytest.CaptureFixture[str]) -> None:
+    assert printed(capsys) == printed(capsys, "--tier", "metrics")
+    assert "ContributorInsights" not in printed(capsys)
+    assert "ContributorInsights" in printed(capsys, "--tier", "keys")
+
+
+def test_a_configuration_needs_what_it_reads(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    config = configured(tmp_path, aws={"collect": ["changes", "contributor-insights"], "tables": {"include": ["a*"]}})
+    assert set(printed(capsys, "--config", config)) == {
+        "Changes",
+        "ContributorInsights",
+        "ContributorInsightsTables",
+        "ContributorInsightsReports",
+    }
+    assert set(printed(capsys, "--config", config, "--tier", "metrics")) == {"Changes"}
+    assert "InsightsWatch" in printed(capsys, "--config", config, "--tier", "writes")
+
+
+@pytest.mark.parametrize(("lease", "has_statement"), [("s3://b/k", True), ("file:/var/lease", False)])
+def test_a_lease_in_a_bucket_is_allowed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], lease: str, *, has_statement: bool
+) -> None:
+    found = printed(capsys, "--config", configured(tmp_path, aws={}), "--standby", lease)
+    assert ("Lease" in found) == has_statement
+    if has_statement:
+        assert found["Lease"]["Resource"] == ["arn:aws:s3:::b/k"]
+        assert printed(capsys, "--standby", lease)["Lease"]["Resource"] == ["arn:aws:s3:::b/k"]
+
+
+def test_where_nothing_is_read_no_policy_is_needed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    config = configured(tmp_path, request_log={"files": ["log"]})
+    assert execute(["iam-policy", "--config", config]) == 0
+    told = capsys.readouterr()
+    assert (told.out, told.err) == ("", "dynascope: nothing is read from AWS: no policy is needed\n")

@@ -1,0 +1,73 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from analyzer.config import Settings
+from analyzer.permissions import names_of, scope_of
+from analyzer.setup import Setup, build_setup
+
+WRITES = {"InsightsWatch", "InsightsWatchRole"}
+ROLE = "arn:aws:iam::111122223333:role/watch"
+
+
+def setup_of(**settings: Any) -> Setup:
+    return build_setup(Settings.model_validate(settings))
+
+
+@pytest.mark.parametrize(
+    ("settings", "names"),
+    [
+        ({"request_log": {"files": "log"}}, set()),
+        ({"aws": {}}, {"TableCatalog", "TableCatalogTables", "CloudwatchMetrics", "Changes"}),
+        ({"aws": {"collect": ["changes"]}}, {"Changes"}),
+        (
+            {"aws": {"collect": ["contributor-insights"]}},
+            {"ContributorInsights", "ContributorInsightsTables", "ContributorInsightsReports"},
+        ),
+        (
+            {"aws": {"collect": ["table-catalog"], "tables": {"tags": {"team": "*"}}}},
+            {"TableCatalog", "TableCatalogTables", "TableCatalogTags"},
+        ),
+        (
+            {"aws": {"collect": ["changes"], "accounts": [{"account": "111122223333", "role": ROLE}]}},
+            {"Changes", "AccountsByRole"},
+        ),
+        (
+            {"request_log": {"s3": [{"bucket": "b"}], "cloudwatch_logs": [{"group": "g"}], "xray": [{}]}},
+            {"LogBuckets", "LogObjects", "LogGroups", "Xray"},
+        ),
+    ],
+)
+def test_what_is_read_is_allowed_and_what_is_done_by_hand(settings: dict[str, Any], names: set[str]) -> None:
+    assert names_of(setup_of(**settings)) == names | WRITES
+
+
+def test_a_lease_in_a_bucket_is_one_more() -> None:
+    setup = setup_of(aws={"collect": ["changes"]})
+    assert names_of(setup, "b/lease") == {"Changes", "Lease", *WRITES}
+    assert scope_of(setup, "b/lease").lease == "b/lease"
+
+
+def test_tables_buckets_and_groups_are_named() -> None:
+    logs = {
+        "s3": [{"bucket": "b", "prefix": "p/", "region": "eu-west-1"}, {"bucket": "b", "prefix": "q/"}],
+        "cloudwatch_logs": [{"group": "/g"}],
+    }
+    aws = {
+        "regions": ["us-east-1"],
+        "tables": {"include": ["orders*", "c[ab]"]},
+        "accounts": [{"account": "111122223333", "role": ROLE, "regions": ["us-west-2"]}, {}],
+    }
+    scope = scope_of(setup_of(aws=aws, request_log=logs))
+    assert scope.tables == ("orders*", "*")
+    assert (scope.buckets, scope.objects, scope.groups) == (("b",), ("b/p/*", "b/q/*"), ("/g",))
+    assert scope.roles == (ROLE,)
+    assert scope.regions == ("eu-west-1", "us-east-1", "us-west-2")
+
+
+def test_where_one_place_takes_the_region_of_the_environment_no_region_is_named() -> None:
+    account = {"account": "111122223333", "regions": ["us-west-2"]}
+    assert scope_of(setup_of(aws={"accounts": [account, {}]})).regions == ()
+    assert scope_of(setup_of(request_log={"s3": [{"bucket": "b", "region": "eu-west-1"}]})).regions == ()
