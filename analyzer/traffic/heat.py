@@ -8,23 +8,28 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from analyzer.knowledge.limits import READ_UNITS_A_PARTITION, WRITE_UNITS_A_PARTITION
 from analyzer.model.counts import Counts, HeavyKey, HeavyKeys, KeyLevel
 from analyzer.model.estimate import ZERO, Estimate
 from analyzer.model.finding import Direction, KeyShown
 from analyzer.model.instant import SLICE_MS
-from analyzer.model.traffic import KeyHeat, KeySlice
+from analyzer.model.traffic import KeyHeat, KeySlice, Place
 from analyzer.statistics.intervals import estimate_count
 
 if TYPE_CHECKING:
     from analyzer.traffic.rows import RowIndex
 
-__all__ = ["ceiling_of", "heat_of"]
+__all__ = ["ceiling_of", "heat_of", "named_at"]
 
 _KEPT = 10
 """How many keys of a level are looked at for a target and direction, as many as the metrics have ranks."""
 
 _SLICE_SECONDS = SLICE_MS / 1000
+
+_NAMELESS = ("partition key", "sort key")
+"""What the attributes of a key are called as long as nobody tells their names."""
 
 
 def ceiling_of(direction: Direction) -> int:
@@ -105,5 +110,14 @@ def _shown(key: HeavyKey, heavy: HeavyKeys) -> tuple[KeyShown, KeyShown]:
     values = [name.partition + "*" if name.level is KeyLevel.PREFIX else name.partition]
     if name.level is KeyLevel.ITEM and name.sort is not None:
         values.append(name.sort)
-    attributes = heavy.attributes or ("partition key", "sort key")
+    attributes = heavy.attributes or _NAMELESS
     return dict(zip(attributes, values, strict=False)), dict(zip(attributes, key.templates, strict=False))
+
+
+def named_at(key: KeyHeat, place: Place) -> KeyHeat:
+    """Return a key with the names that the table itself gives its attributes, where the request log knew none."""
+    if _NAMELESS[0] not in key.key or not place.partition_key:
+        return key
+    names = dict(zip(_NAMELESS, (place.partition_key[0], *place.sort_key[:1]), strict=False))
+    both = [{names.get(name, name): value for name, value in of.items()} for of in (key.key, key.key_template)]
+    return msgspec.structs.replace(key, key=both[0], key_template=both[1])

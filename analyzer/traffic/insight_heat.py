@@ -38,7 +38,8 @@ def insight_keys(
 ) -> tuple[InsightKey, ...]:
     """Return the keys that have a value in a window, by rule, the greatest first.
 
-    `is_refused`: requests of the window were refused for a key range of this target.
+    `is_refused`: requests of the window were refused for a key range of this target, or for a limit that nothing names
+    and that is not its capacity.
     """
     metrics = () if is_refused else metrics
     within = [(series, _within(series, window)) for series in insights if series.keys]

@@ -19,7 +19,7 @@ from analyzer.model.observations import Observations
 from analyzer.model.target import Target
 from analyzer.model.traffic import Around, KeyHeat, KeySide, PatternTraffic, Refused, Throttles, Traffic
 from analyzer.statistics.intervals import estimate_count
-from analyzer.traffic.heat import heat_of
+from analyzer.traffic.heat import heat_of, named_at
 from analyzer.traffic.insight_heat import insight_keys
 from analyzer.traffic.libraries import at_libraries, libraries_among, with_library
 from analyzer.traffic.metric_throttles import metric_throttles
@@ -144,6 +144,7 @@ def _traffic(target: Target, joined: _Joined) -> Traffic:
     insights = told.insights.get(target, [])
     scaling = tuple(told.scaling.get(target, ()))
     where = (target.account, target.region)
+    refused = metric_throttles(metrics, place.capacity, observations.window)
     evidence = Evidence(
         target=target,
         rows=rows,
@@ -163,7 +164,7 @@ def _traffic(target: Target, joined: _Joined) -> Traffic:
         sights=sights_of(evidence, observations),
         place=place,
         rows=tuple(rows),
-        keys=tuple(seen.keys.get(target, ())),
+        keys=tuple(named_at(key, place) for key in seen.keys.get(target, ())),
         key_sides=tuple(seen.sides.get(target, ())),
         throttles=tuple(seen.throttles.get(target, ())),
         refusals=tuple(seen.refusals.get(target, ())),
@@ -171,7 +172,7 @@ def _traffic(target: Target, joined: _Joined) -> Traffic:
         sampled=any(not row.requests.is_exact for row in rows),
         hours=observations.hours,
         metrics=metrics,
-        metric_throttles=metric_throttles(metrics, place.capacity, observations.window),
+        metric_throttles=refused,
         account_metrics=tuple(told.account_metrics.get(where, ())),
         insights=insight_keys(
             insights,
@@ -179,7 +180,8 @@ def _traffic(target: Target, joined: _Joined) -> Traffic:
             place,
             observations.window,
             partial(joined.template, target.table),
-            is_refused=any(one.cause == "key-range" for one in seen.throttles.get(target, ())),
+            is_refused=any(one.cause == "key-range" for one in seen.throttles.get(target, ()))
+            or any(one.cause == "unknown" for one in refused),
         ),
         scaling=scaling,
         quotas=told.quotas.get(where, {}),

@@ -2,13 +2,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 import pytest
 
 from analyzer.model.counts import Count, HeavyKey, HeavyKeys, KeyLevel, KeyName
 from analyzer.model.finding import Direction
-from analyzer.traffic.heat import ceiling_of, heat_of
+from analyzer.model.traffic import Place
+from analyzer.traffic.heat import ceiling_of, heat_of, named_at
 from tests.support.counting import cell, counts
 from tests.support.evidence import CASES
+from tests.support.evidence import key as hot
 
 if TYPE_CHECKING:
     from analyzer.model.traffic import KeyHeat
@@ -109,3 +112,14 @@ def test_a_lighter_key_that_is_refused_is_looked_at_too() -> None:
 @pytest.mark.parametrize(("direction", "ceiling"), [(Direction.READ, 3000), (Direction.WRITE, 1000)])
 def test_a_partition_has_a_ceiling_for_each_direction(direction: Direction, ceiling: int) -> None:
     assert ceiling_of(direction) == ceiling
+
+
+def test_the_table_s_own_names_stand_where_the_log_knew_none() -> None:
+    nameless = msgspec.structs.replace(
+        key(), key={"partition key": "7", "sort key": "A"}, key_template={"sort key": "A"}
+    )
+    place = Place(partition_key=("PK",), sort_key=("SK",))
+    assert named_at(nameless, place).key == {"PK": "7", "SK": "A"}
+    assert named_at(nameless, place).key_template == {"SK": "A"}
+    assert named_at(nameless, Place()) is nameless
+    assert named_at(hot(), Place(partition_key=("id",))).key == {"PK": "CASE#7"}

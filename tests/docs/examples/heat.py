@@ -111,14 +111,14 @@ def retry_storm(attempts: int | None = 1, every_ms: int = 100) -> Recorded:
     return made
 
 
-def sub_minute_burst(units: float = 30.0, events: tuple[float, ...] = (180, 170, 190)) -> Recorded:
+def sub_minute_burst(units: float | None = 30.0, events: tuple[float, ...] = (180, 170, 190)) -> Recorded:
     """A timer refreshes all prices at second 0 of each minute: half a minute's units in two seconds."""
     made = Recorded(minutes=3, table="prices").table("sku", read=100, write=10)
     for minute in range(3):
         for number in range(100):
             at = minute * 60 + number / 50
             made.request("GetItem", at, key={"sku": f"SKU#{number}"}, units=units, caller="price-cache")
-    made.metric("ConsumedReadCapacityUnits", [units * 100] * 3)
+    made.metric("ConsumedReadCapacityUnits", [(units or 30.0) * 100] * 3)
     return made.metric("ReadProvisionedThroughputThrottleEvents", events)
 
 
