@@ -294,6 +294,8 @@ def fan_outs(book: CallBook, target: Target, at_least: int) -> list[FanOut]:
     """
     found = []
     for calls in book.by_trace().values():
+        if len(calls) <= at_least:  # most traces: what is read and what came before it are more
+            continue
         for first, reads in _fans(calls):
             if first.target == target and len(reads) >= at_least:
                 found.append(FanOut(first, tuple(reads)))
