@@ -95,7 +95,8 @@ def driver_in_calls(traffic: Traffic, fingerprints: frozenset[str]) -> Driver | 
     book, window = traffic.calls, traffic.window
     if book is None:
         return None
-    calls = [call for call in book.of(traffic.target) if call.fingerprint in fingerprints]
+    target = traffic.target
+    calls = [call for call in book.calls if call.shape.fingerprint in fingerprints and call.target == target]
     before = [call for call in calls if call.time < window.start]
     now = [call for call in calls if call.time >= window.start]
     if not before or window.start - before[0].time < _LEAST_BEFORE_MS:

@@ -90,7 +90,7 @@ class UnexpectedScan(Struct, frozen=True):
         caller, shape = busiest_caller(rows), rows[0].shape
         scanned, returned = add(row.scanned for row in rows), add(row.returned for row in rows)
         filtered = filtered_by(rows[0], traffic)
-        driver = None if severity is Severity.LOW else _driver(rows, traffic)
+        driver = _driver(rows, severity, traffic)
         sweeps = sweeps_expired(rows[0], filtered, traffic)
         declared = Sight.CONTRACT in traffic.sights
         return finding(
@@ -208,8 +208,12 @@ def _has_scanned(rows: list[PatternTraffic]) -> bool:
     return any(row.requests.value > row.failed.value or row.throttled.value for row in rows)
 
 
-def _driver(rows: list[PatternTraffic], traffic: Traffic) -> Driver | None:
-    return driver_in_calls(traffic, frozenset(row.shape.fingerprint for row in rows)) or driver_in_metrics(traffic)
+def _driver(rows: list[PatternTraffic], severity: Severity, traffic: Traffic) -> Driver | None:
+    """Return what drives a rise; to open the call book takes time, and is done for what may wake somebody."""
+    told = driver_in_metrics(traffic)
+    if told is not None or severity.rank < Severity.HIGH.rank:
+        return told
+    return driver_in_calls(traffic, frozenset(row.shape.fingerprint for row in rows))
 
 
 def _is_calls(driver: Driver | None) -> bool:
