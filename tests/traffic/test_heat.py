@@ -11,7 +11,7 @@ from analyzer.model.traffic import Place
 from analyzer.traffic.heat import ceiling_of, heat_of, named_at
 from tests.support.counting import cell, counts
 from tests.support.evidence import CASES
-from tests.support.evidence import key as hot
+from tests.support.evidence import key as heated
 
 if TYPE_CHECKING:
     from analyzer.model.traffic import KeyHeat
@@ -116,10 +116,10 @@ def test_a_partition_has_a_ceiling_for_each_direction(direction: Direction, ceil
 
 def test_the_table_s_own_names_stand_where_the_log_knew_none() -> None:
     nameless = msgspec.structs.replace(
-        key(), key={"partition key": "7", "sort key": "A"}, key_template={"sort key": "A"}
+        heated(), key={"partition key": "7", "sort key": "A"}, key_template={"sort key": "A"}
     )
     place = Place(partition_key=("PK",), sort_key=("SK",))
     assert named_at(nameless, place).key == {"PK": "7", "SK": "A"}
     assert named_at(nameless, place).key_template == {"SK": "A"}
     assert named_at(nameless, Place()) is nameless
-    assert named_at(hot(), Place(partition_key=("id",))).key == {"PK": "CASE#7"}
+    assert named_at(heated(), Place(partition_key=("id",))).key == {"PK": "CASE#7"}
