@@ -193,6 +193,7 @@ class Declared(Struct, frozen=True, kw_only=True):
     item_bytes: int | None = None
     p95_rate: float | None = None
     peak_rate: float | None = None
+    frequency: str | None = None
     surge: dict[str, float] = {}
     read_rate_a_key: float | None = None
     write_rate_a_key: float | None = None

@@ -87,6 +87,7 @@ def _declared(pattern: PatternDeclaration, table: TableDeclaration) -> Declared:
         item_bytes=pattern.item_bytes,
         p95_rate=pattern.rate.p95,
         peak_rate=pattern.rate.peak,
+        frequency=pattern.frequency,
         surge=pattern.surge,
         read_rate_a_key=each.read_rate,
         write_rate_a_key=each.write_rate,

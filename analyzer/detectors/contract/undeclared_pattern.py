@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, ClassVar
 from msgspec import Struct
 
 from analyzer.detectors.advice import advise
-from analyzer.detectors.thresholds import Share, Whole
+from analyzer.detectors.money import dollars_of
+from analyzer.detectors.thresholds import Positive, Share, Whole
 from analyzer.detectors.verdict import finding
 from analyzer.detectors.words import counted, percent, who
 from analyzer.model.finding import Advice, Finding, Severity
@@ -34,6 +35,7 @@ class UndeclaredPattern(Struct, frozen=True):
     least_hours: Whole = 2
     units_share: Share = 0.05
     burst_requests: Whole = 1000
+    low_dollars: Positive = 5.0
 
     name: ClassVar[str] = "undeclared-pattern"
     horizon: ClassVar[Horizon] = Horizon.WINDOW
@@ -49,24 +51,36 @@ class UndeclaredPattern(Struct, frozen=True):
         whole = sum(total_units(row) for row in traffic.rows)
         for fingerprint, rows in shapes.items():
             calls = add(row.requests for row in rows)
-            if calls.value < self.least_requests or all(row.failed.value >= row.requests.value for row in rows):
+            if all(row.failed.value >= row.requests.value for row in rows):
                 continue
             share = sum(total_units(row) for row in rows) / whole if whole else 0.0
             if self._is_more_than_ad_hoc(fingerprint, calls, share, traffic):
                 yield self._finding(rows, calls, share, traffic)
 
     def _is_more_than_ad_hoc(self, fingerprint: str, calls: Estimate, share: float, traffic: Traffic) -> bool:
-        if share >= self.units_share or traffic.hours.get(fingerprint, 0) >= self.least_hours:
+        if share >= self.units_share and _asked(traffic) >= self.least_requests:
+            return True
+        if calls.value < self.least_requests and not self._is_in_book(fingerprint, traffic):
+            return False
+        if traffic.hours.get(fingerprint, 0) >= self.least_hours:
             return True
         return calls.value >= self.burst_requests * min(1.0, traffic.window.seconds / _BURST_SECONDS)
+
+    def _is_in_book(self, fingerprint: str, traffic: Traffic) -> bool:
+        """Whether enough calls of a shape are kept: what comes rarely fills no window, and is a pattern still."""
+        if traffic.calls is None or traffic.hours.get(fingerprint, 0) < self.least_hours:
+            return False
+        return sum(call.fingerprint == fingerprint for call in traffic.calls.of(traffic.target)) >= self.least_requests
 
     def _finding(self, rows: list[PatternTraffic], calls: Estimate, share: float, traffic: Traffic) -> Finding:
         shape = rows[0].shape
         caller = busiest_caller(rows)
+        dollars = dollars_of(rows, traffic)
+        is_much = share >= self.units_share and (dollars or 0.0) >= self.low_dollars
         return finding(
             self.name,
             traffic,
-            Severity.MEDIUM if share >= self.units_share else Severity.LOW,
+            Severity.MEDIUM if is_much else Severity.LOW,
             f"{counted(calls, 'request')} of {who(caller)} match no declared pattern of {traffic.target}"
             f" ({percent(share)} of its units): {shape.text()}",
             subject=shape.fingerprint,
@@ -78,9 +92,16 @@ class UndeclaredPattern(Struct, frozen=True):
                 "share_of_units": round(share, 4),
                 "hours_seen": traffic.hours.get(shape.fingerprint),
                 "operation": shape.operation,
+                "library": traffic.place.library,
             },
+            cost_per_month_usd=None if dollars is None else round(dollars, 2),
             advice=tuple(_advice(shape, caller)),
         )
+
+
+def _asked(traffic: Traffic) -> float:
+    """Return all requests of a target: a share of a handful is chance."""
+    return sum(row.requests.value for row in traffic.rows if not row.secondary)
 
 
 def _advice(shape: Shape, caller: str | None) -> Iterator[Advice]:

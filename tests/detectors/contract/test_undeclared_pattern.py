@@ -7,6 +7,7 @@ import pytest
 from analyzer.detectors.contract.undeclared_pattern import UndeclaredPattern
 from analyzer.model.finding import Finding, Severity
 from analyzer.model.shape import Attribution, AttributionKind, KeyPredicate
+from tests.support.calls import book, call
 from tests.support.evidence import UNDECLARED, row, shape, traffic
 
 if TYPE_CHECKING:
@@ -30,8 +31,9 @@ def found(evidence: Traffic) -> list[Finding]:
 
 
 def test_five_percent_of_the_units_is_medium_and_proposes_the_declaration() -> None:
-    (one,) = found(traffic(rows=(undeclared(), row(read_units=950))))
+    (one,) = found(traffic(rows=(undeclared(read_units=5000), row(read_units=95_000))))
     assert (one.severity, one.fingerprint, one.caller) == (Severity.MEDIUM, "new", "api")
+    assert one.cost_per_month_usd == 5.47
     assert one.advice[1].snippet == (
         "- id: name-it\n"
         "  operation: Query\n"
@@ -42,6 +44,26 @@ def test_five_percent_of_the_units_is_medium_and_proposes_the_declaration() -> N
         "  filter: {discards_at_most: 10%}\n"
         "  callers: [api]"
     )
+
+
+def test_under_five_dollars_a_month_it_is_worth_knowing_and_no_more() -> None:
+    (one,) = found(traffic(rows=(undeclared(), row(read_units=950))))
+    assert one.severity is Severity.LOW
+
+
+def test_a_share_of_enough_requests_counts_however_few_are_undeclared() -> None:
+    (one,) = found(traffic(rows=(undeclared(3, read_units=500), row(requests=17, read_units=500))))
+    assert one.severity is Severity.LOW
+    assert found(traffic(rows=(undeclared(3, read_units=500), row(requests=16, read_units=500)))) == []
+
+
+def test_what_comes_once_a_minute_is_known_from_the_book() -> None:
+    rows = (undeclared(5, read_units=1), row(read_units=999))
+    calls = [call("Query", 60 * number, NEW) for number in range(20)]
+    (one,) = found(traffic(rows=rows, hours={"new": 2}, calls=book(*calls)))
+    assert one.severity is Severity.LOW
+    assert found(traffic(rows=rows, hours={"new": 2}, calls=book(*calls[:19]))) == []
+    assert found(traffic(rows=rows, hours={"new": 1}, calls=book(*calls))) == []
 
 
 def test_just_below_five_percent_is_ad_hoc() -> None:
