@@ -15,7 +15,7 @@ from analyzer.model.instant import format_instant
 if TYPE_CHECKING:
     from analyzer.model.report import Report
 
-__all__ = ["render_json", "report_object"]
+__all__ = ["TIMES", "plain_value", "render_json", "report_object"]
 
 TIMES = frozenset({"start", "end", "as_of", "since", "time", "first_seen", "last_seen"})
 INTERNAL = frozenset({"subject", "traffic"})
@@ -69,22 +69,23 @@ def report_object(report: Report) -> dict[str, Any]:
 def _struct(value: Struct) -> dict[str, Any]:
     names = _FINDING_ORDER if isinstance(value, Finding) else value.__struct_fields__
     return {
-        name: format_instant(field) if name in TIMES and isinstance(field, int) else _value(field)
+        name: format_instant(field) if name in TIMES and isinstance(field, int) else plain_value(field)
         for name in names
         if name not in INTERNAL
         for field in (getattr(value, name),)
     }
 
 
-def _value(value: object) -> Any:  # noqa: ANN401 -- JSON holds anything
+def plain_value(value: object) -> Any:  # noqa: ANN401 -- JSON holds anything
+    """Return a value of the model as JSON has it."""
     if isinstance(value, Struct):
         return _struct(value)
     if isinstance(value, Enum):
         return value.value
     if isinstance(value, tuple | list):
-        return [_value(entry) for entry in value]
+        return [plain_value(entry) for entry in value]
     if isinstance(value, dict):
-        return {str(name): _value(entry) for name, entry in value.items()}
+        return {str(name): plain_value(entry) for name, entry in value.items()}
     if isinstance(value, float):
         return _number(value)
     return value

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from analyzer.model.finding import Finding
     from analyzer.model.report import KeyLine, PatternLine, Report
 
-__all__ = ["render_markdown"]
+__all__ = ["code", "render_markdown", "safe"]
 
 _PATTERNS = 12
 _MARKS = re.compile(r"([\\`*_{}\[\]<>#|~])")
@@ -39,26 +39,27 @@ _MARKS = re.compile(r"([\\`*_{}\[\]<>#|~])")
 def render_markdown(report: Report) -> str:
     """Write a report as Markdown; nothing that was read from a log can become markup."""
     state, text = verdict_words(report)
-    lines = [f"**{state}**: {_safe(text)}"]
+    lines = [f"**{state}**: {safe(text)}"]
     facts = head_words(report)
     if facts:
-        lines += ["", _safe(" · ".join(facts))]
+        lines += ["", safe(" · ".join(facts))]
     for cause, effects in fold(report.findings):
         lines += ["", *_finding(cause), *(_effect(effect) for effect in effects)]
     lines += _patterns(report.patterns)
     lines += _keys(report.keys)
     hidden = [*(gap_words(gap) for gap in report.gaps), *skipped_words(report)]
     if hidden:
-        lines += ["", "### Not visible", "", *(f"- {_safe(entry)}" for entry in hidden)]
+        lines += ["", "### Not visible", "", *(f"- {safe(entry)}" for entry in hidden)]
     return "\n".join(lines) + "\n"
 
 
-def _safe(text: str) -> str:
+def safe(text: str) -> str:
     """Escape what Markdown or HTML would take for markup, and keep a chat from calling people."""
     return _MARKS.sub(r"\\\1", plain(text)).replace("@", "@\u200b")
 
 
-def _code(text: str) -> str:
+def code(text: str) -> str:
+    """Write a text as code, whatever backticks it holds."""
     fence = "`" * (1 + max((len(run) for run in re.findall("`+", text)), default=0))
     edge = " " if text.startswith("`") or text.endswith("`") else ""
     return f"{fence}{edge}{plain(text)}{edge}{fence}"
@@ -69,24 +70,24 @@ def _title(finding: Finding) -> str:
     details = ", ".join(word for word in (*words, finding.confidence.value, finding.status.value) if word)
     return (
         f"{finding.severity.value.upper()} · {finding.detector} · "
-        f"{_code(place(finding.table, finding.index))} ({_safe(details)})"
+        f"{code(place(finding.table, finding.index))} ({safe(details)})"
     )
 
 
 def _finding(finding: Finding) -> Iterator[str]:
     yield f"### {_title(finding)}"
     yield ""
-    yield _safe(finding.summary)
+    yield safe(finding.summary)
     yield ""
-    yield f"- **who**: {_safe(who_words(finding) or 'not known')}"
+    yield f"- **who**: {safe(who_words(finding) or 'not known')}"
     if finding.because:
-        yield f"- **why**: {_safe(finding.because)}"
+        yield f"- **why**: {safe(finding.because)}"
     if finding.evidence:
-        yield f"- **shows**: {_safe(' · '.join(evidence_words(finding.evidence)))}"
+        yield f"- **shows**: {safe(' · '.join(evidence_words(finding.evidence)))}"
     if finding.first_seen is not None:
         yield f"- **since**: {clock(finding.first_seen)} UTC{_change(finding)}"
     if finding.self_heals is not None:
-        yield f"- **heals**: {_safe(f'{finding.self_heals.answer}: {finding.self_heals.reason}')}"
+        yield f"- **heals**: {safe(f'{finding.self_heals.answer}: {finding.self_heals.reason}')}"
     if finding.cost_per_month_usd is not None:
         yield f"- **costs**: about ${count(round(finding.cost_per_month_usd, 2))} a month if this rate goes on"
     yield from _advice(finding)
@@ -99,19 +100,19 @@ def _change(finding: Finding) -> str:
     if change is None:
         return ""
     words = [f"{change.what} at {clock(change.time)}", change.who and f"by {change.who}", change.detail]
-    return _safe(f", after {', '.join(word for word in words if word)}")
+    return safe(f", after {', '.join(word for word in words if word)}")
 
 
 def _advice(finding: Finding) -> Iterator[str]:
     for number, advice in enumerate(finding.advice):
         effect = f" ({advice.effect})" if advice.effect else ""
-        yield f"- **{'or' if number else 'do'}**: {advice.action}: {_safe(advice.text + effect)}"
+        yield f"- **{'or' if number else 'do'}**: {advice.action}: {safe(advice.text + effect)}"
         if advice.command is not None and number == 0:
-            yield f"  {_code(advice.command)}"
+            yield f"  {code(advice.command)}"
 
 
 def _effect(finding: Finding) -> str:
-    return f"- ↳ {_title(finding)}: {_safe(finding.summary)}"
+    return f"- ↳ {_title(finding)}: {safe(finding.summary)}"
 
 
 def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
@@ -131,8 +132,8 @@ def _patterns(patterns: Sequence[PatternLine]) -> Iterator[str]:
         ("pattern", "where", "calls", "units", "share", "wasted", "p99", "errors"),
         [
             (
-                _safe(pattern_name(line)),
-                _safe(place(line.table, line.index)) if line.table else "",
+                safe(pattern_name(line)),
+                safe(place(line.table, line.index)) if line.table else "",
                 count(round(line.requests)),
                 count(line.units),
                 share(line.units / total) if total and line.units is not None else "?",
@@ -156,8 +157,8 @@ def _keys(keys: Sequence[KeyLine]) -> Iterator[str]:
         ("key", "where", "direction", "heat", "units"),
         [
             (
-                _safe(key_words(line.key)),
-                _safe(place(line.table, line.index)),
+                safe(key_words(line.key)),
+                safe(place(line.table, line.index)),
                 line.direction.value,
                 f"{line.heat:.2f}",
                 count(line.units),

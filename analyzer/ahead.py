@@ -1,0 +1,100 @@
+"""AWS asked ahead: what depends on nothing is asked at once, and every source finds its answer there.
+
+Sources ask one thing after the other, each for itself; an engineer waits. What they will ask for anyway is asked side
+by side before they begin. The calls are counted, and in how many rounds that wait for one another.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from analyzer.interfaces import AwsCaller
+    from analyzer.model.instant import Instant
+
+__all__ = ["Ahead", "wall_clock"]
+
+_Call = tuple[str, str, str | None, str | None, str]
+
+
+def wall_clock() -> Instant:
+    """Return the machine's time."""
+    return time.time_ns() // 1_000_000
+
+
+class Ahead:
+    """One look at AWS: the answers that were asked for ahead, each given once, and what all of it took.
+
+    `described` are the `Table` objects of DescribeTable by name, as AWS gave them.
+    """
+
+    def __init__(self, aws: AwsCaller) -> None:
+        self._aws = aws
+        self._asked: dict[_Call, asyncio.Task[dict[str, Any]]] = {}
+        self._lanes: list[_Lane] = []
+        self.calls = 0
+        self.described: dict[str, dict[str, Any]] = {}
+
+    @property
+    def rounds(self) -> int:
+        """How many calls waited for one another at most."""
+        return max((lane.depth for lane in self._lanes), default=0)
+
+    def ask(self, service: str, operation: str, region: str, account: str | None, **params: object) -> None:
+        """Send a call now; whoever makes the same one later gets its answer, or its failure."""
+        call = _named(service, operation, region, account, params)
+        if call not in self._asked:
+            asked = self.send(service, operation, region=region, account=account, **params)
+            self._asked[call] = asyncio.ensure_future(asked)
+
+    def lane(self) -> AwsCaller:
+        """Return a caller for one source, whose calls follow one another."""
+        lane = _Lane(self)
+        self._lanes.append(lane)
+        return lane
+
+    def taken(
+        self, service: str, operation: str, region: str | None, account: str | None, params: dict[str, object]
+    ) -> asyncio.Task[dict[str, Any]] | None:
+        """Return what was asked for ahead, None where nobody did."""
+        return self._asked.get(_named(service, operation, region, account, params))
+
+    async def send(self, service: str, operation: str, **params: Any) -> dict[str, Any]:  # noqa: ANN401 -- AwsCaller's
+        """Make a call and count it; raises CollectError."""
+        self.calls += 1
+        answer = await self._aws.call(service, operation, **params)
+        table = answer.get("Table")
+        if operation == "DescribeTable" and isinstance(table, dict):
+            self.described[str(table.get("TableName"))] = table
+        return answer
+
+    async def settle(self) -> None:
+        """Wait for what nobody took, so that nothing is left half done."""
+        await asyncio.gather(*self._asked.values(), return_exceptions=True)
+
+
+class _Lane:
+    """The calls of one source; `depth` counts those that waited for another one of it."""
+
+    def __init__(self, ahead: Ahead) -> None:
+        self._ahead = ahead
+        self.depth = 0
+
+    async def call(
+        self, service: str, operation: str, *, region: str | None = None, account: str | None = None, **params: object
+    ) -> dict[str, Any]:
+        """Make one call; see AwsCaller. Raises CollectError."""
+        ahead = self._ahead.taken(service, operation, region, account, params)
+        depth = 1 if ahead is not None else self.depth + 1
+        try:
+            if ahead is not None:
+                return await asyncio.shield(ahead)
+            return await self._ahead.send(service, operation, region=region, account=account, **params)
+        finally:
+            self.depth = max(self.depth, depth)
+
+
+def _named(service: str, operation: str, region: str | None, account: str | None, params: dict[str, object]) -> _Call:
+    return service, operation, region, account, repr(sorted(params.items()))

@@ -1,0 +1,238 @@
+"""What `dynascope diagnose` does between its options and what it prints."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from typing import TYPE_CHECKING
+
+import msgspec
+import typer
+from msgspec import Struct
+
+from analyzer.ahead import wall_clock
+from analyzer.cli.inputs import expand
+from analyzer.cli.output import Format, Keys, is_colorful, write
+from analyzer.cli.reading import LogFile, read_blocks
+from analyzer.collect_once import Question
+from analyzer.config import Settings, build_detectors, build_struct, parse_duration
+from analyzer.detectors import DETECTORS
+from analyzer.diagnose import Bench, Looked, diagnose, follow
+from analyzer.errors import UsageError
+from analyzer.model.instant import MINUTE_MS, Instant, parse_instant
+from analyzer.planning.diagnosis import Diagnosis, shown
+from analyzer.recording_writer import recording_lines
+from analyzer.requests.digest_limits import DigestLimits
+from analyzer.setup import contract_of, process_salt, salt_of
+from collectors.asking import Spot
+from collectors.aws.config import AwsAccount, AwsConfig
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from pathlib import Path
+
+    from analyzer.model.window import Window
+    from analyzer.requests.tokens import Salt
+    from collectors.aws.session import Aws
+
+__all__ = [
+    "Asked",
+    "Told",
+    "aws_config",
+    "bench_of",
+    "duration_of",
+    "logs_of",
+    "print_as_shown",
+    "print_diagnosis",
+    "question_of",
+    "run",
+    "sweep_agreement",
+    "write_recording",
+]
+
+_SHORTEST_MS = MINUTE_MS
+_LONGEST_MS = 86_400_000
+_FREE_USD = 0.10
+"""A sweep that costs no more is not worth a question at three in the morning."""
+
+
+class Told(Struct, frozen=True, kw_only=True):
+    """How a diagnosis is printed."""
+
+    output: Format
+    keys: Keys
+    verbose: bool = False
+
+
+class Asked(Struct, frozen=True, kw_only=True):
+    """What was asked, ready to be done; `wait_ms` None looks once, `is_watching` looks until it is stopped."""
+
+    question: Question
+    bench: Bench
+    regions: tuple[str, ...] = ()
+    role: str | None = None
+    logs: tuple[LogFile, ...] = ()
+    wait_ms: int | None = None
+    is_watching: bool = False
+    yes: bool = False
+
+
+def bench_of(settings: Settings, *, hides: bool, profile: str | None) -> Bench:
+    """Return what judges; without a salt tokens are this process's own."""
+    contract, salt = contract_of(settings), salt_of(settings)
+    return Bench(
+        contract=contract,
+        detectors=tuple(build_detectors(settings, DETECTORS)),
+        lexicon=contract.lexicon(salt),
+        limits=build_struct(settings, "limits", DigestLimits),
+        salt=salt or process_salt(),
+        window_ms=settings.window_ms,
+        secret=settings.salt_bytes() or b"",
+        hides=hides,
+        profile=profile,
+    )
+
+
+def question_of(table: str | None, index: str | None, since: str, at: str | None) -> Question:
+    """Read what is asked; raises UsageError."""
+    if index is not None and table is None:
+        raise UsageError("--index needs the TABLE that it is of")
+    length = duration_of("--since", since)
+    if not _SHORTEST_MS <= length <= _LONGEST_MS:
+        raise UsageError(f"--since {since}: a diagnosis looks 1m to 1d back")
+    return Question(table=table, index=index, length_ms=length, at=None if at is None else _time(at))
+
+
+def _time(text: str) -> Instant:
+    try:
+        return parse_instant(text)
+    except ValueError:
+        raise UsageError(f"--at {text} is no time; write one such as 2026-06-01T02:58:00Z") from None
+
+
+def duration_of(option: str, text: str) -> int:
+    """Read a duration in milliseconds; raises UsageError."""
+    try:
+        return parse_duration(text)
+    except ValueError as error:
+        raise UsageError(f"{option}: {error}") from None
+
+
+def logs_of(names: Sequence[str]) -> tuple[LogFile, ...]:
+    """Return the request logs that were named; raises UsageError where one is not there."""
+    return tuple(LogFile(path) for path in expand(list(names))) if names else ()
+
+
+def run(asked: Asked, tell: Callable[[Looked], None], clock: Callable[[], Instant] = wall_clock) -> Looked:
+    """Look, once or until it is decided or stopped; each look of a watch is told, else the last one."""
+    from collectors.aws.session import Aws  # noqa: PLC0415 (heavy)
+
+    async def work() -> Looked:
+        aws = Aws(aws_config(asked))
+        try:
+            return await _work(asked, aws, tell, clock)
+        finally:
+            await aws.close()
+
+    return asyncio.run(work())
+
+
+def aws_config(asked: Asked) -> AwsConfig:
+    """Return the way to AWS; a one-off look may take all of AWS's published rates for a moment."""
+    account = () if asked.role is None else (AwsAccount(account=_account_of(asked.role), role=asked.role),)
+    return AwsConfig(
+        regions=asked.regions, profile=asked.bench.profile, accounts=account or (AwsAccount(),), rate_share=1.0
+    )
+
+
+def _account_of(role: str) -> str:
+    parts = role.split(":")
+    if len(parts) < 6 or not parts[4].isdigit():  # noqa: PLR2004 -- arn:aws:iam::ACCOUNT:role/NAME
+        raise UsageError(f"--role {role} is no role; write its ARN, arn:aws:iam::111122223333:role/NAME")
+    return parts[4]
+
+
+async def _work(asked: Asked, aws: Aws, tell: Callable[[Looked], None], clock: Callable[[], Instant]) -> Looked:
+    spots = [Spot(place.region, place.account) for place in aws.places()]
+    question = asked.question
+    agree = sweep_agreement(yes=asked.yes)
+    blocks = None if not asked.logs else lambda window: _blocks(asked.logs, window)
+
+    async def once() -> Looked:
+        nonlocal question, spots
+        paid = _usd(aws)
+        looked = await diagnose(aws, question, spots, asked.bench, clock, agree, blocks)
+        report = looked.diagnosis.report
+        if question.table is None and looked.table is not None:  # swept once; what follows looks at the suspect alone
+            question = msgspec.structs.replace(question, table=looked.table)
+            spots = [spot for spot in spots if spot.region == report.region] or spots
+        spent = msgspec.structs.replace(looked.diagnosis.spent, usd=_usd(aws) - paid)
+        return msgspec.structs.replace(looked, diagnosis=msgspec.structs.replace(looked.diagnosis, spent=spent))
+
+    if asked.wait_ms is not None:
+        looked = await follow(once, for_ms=asked.wait_ms, clock=clock)
+    else:
+        looked = await once()
+    tell(looked)
+    while asked.is_watching:
+        await asyncio.sleep(MINUTE_MS / 1000)
+        looked = await once()
+        tell(looked)
+    return looked
+
+
+def _usd(aws: Aws) -> float:
+    return sum(aws.budget.spent().usd.values())
+
+
+def _blocks(logs: Sequence[LogFile], window: Window) -> Iterator[bytes]:
+    for log in logs:
+        yield from read_blocks(log, window.start, window.end)
+
+
+def sweep_agreement(*, yes: bool) -> Callable[[int, int, float], None]:
+    """Return what is asked before a sweep: nothing of a cheap one; of a dear one its price is told, once, and agreed.
+
+    On a pipe nobody can agree: it raises UsageError.
+    """
+
+    def agree(tables: int, series: int, usd: float) -> None:
+        if usd <= _FREE_USD:
+            return
+        told = f"a sweep of {tables:,} tables asks CloudWatch for {series:,} metrics: {usd:.2f} dollars at list price"
+        if yes:
+            typer.echo(f"dynascope: {told}", err=True)
+            return
+        if not (sys.stdin.isatty() and sys.stderr.isatty()):
+            raise UsageError(f"{told}; agree with --yes, or name a TABLE, which costs under a cent")
+        if not typer.confirm(f"{told}. Sweep?", err=True):
+            raise UsageError("nothing was swept; name a TABLE, which costs under a cent")
+
+    return agree
+
+
+def write_recording(looked: Looked, path: Path, bench: Bench, now: Instant) -> None:
+    """Write what was seen, keys as tokens; raises OSError."""
+    with path.open("wb") as file:
+        file.writelines(recording_lines(looked.recording, looked.described, bench.keep, now))
+
+
+def print_diagnosis(diagnosis: Diagnosis, told: Told, salt: Salt | None) -> None:
+    """Print a diagnosis as far as the policy lets keys be seen."""
+    print_as_shown(shown(diagnosis, told.keys.value, salt), told)
+
+
+def print_as_shown(seen: Diagnosis, told: Told) -> None:
+    """Print a diagnosis whose keys are shown as they may be."""
+    if told.output is Format.JSON:
+        from analyzer.render.diagnosis_json import render_diagnosis_json  # noqa: PLC0415 -- only what is asked for
+
+        write(render_diagnosis_json(seen))
+    elif told.output is Format.MARKDOWN:
+        from analyzer.render.diagnosis_markdown import render_diagnosis_markdown  # noqa: PLC0415 -- same
+
+        write(render_diagnosis_markdown(seen, verbose=told.verbose))
+    else:
+        from analyzer.render.diagnosis_text import render_diagnosis  # noqa: PLC0415 -- same
+
+        write(render_diagnosis(seen, color=is_colorful(), verbose=told.verbose))

@@ -1,0 +1,87 @@
+"""What the three forms of a diagnosis have in common: its label, its times, its rows and what was not visible."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from analyzer.model.report import VerdictState
+from analyzer.model.sight import GapReason
+from analyzer.render.words import clock, compact, gap_words, place, plain
+
+if TYPE_CHECKING:
+    from analyzer.model.finding import Change
+    from analyzer.planning.compared import Compared
+    from analyzer.planning.diagnosis import Diagnosis
+
+__all__ = ["change_words", "compared_rows", "dark_words", "first_words", "spent_words", "time_words"]
+
+_HEADER = ("", "now", "1 h ago", "1 d ago", "7 d ago", "")
+_MOST_ROWS = 7
+_SHORT_ROWS = 5
+
+
+def first_words(diagnosis: Diagnosis) -> tuple[str, str]:
+    """Return the label and the first line; what is below high has its severity for a label."""
+    verdict, lead = diagnosis.report.verdict, diagnosis.lead
+    state = verdict.state.value.replace("-", " ")
+    label = state.upper()
+    if verdict.state is not VerdictState.FAULT and lead is not None and diagnosis.kind not in {"clean", "cannot-tell"}:
+        label = lead.severity.value.upper()
+    return label, plain(verdict.text).removeprefix(f"{state}: ")
+
+
+def time_words(diagnosis: Diagnosis) -> str:
+    """Say of when it is: `as of 02:58:00, 2 min behind`, then the stretch, place and how sure."""
+    report = diagnosis.report
+    behind = diagnosis.behind_ms
+    late = "" if behind is None else f", {round(behind / 60_000)} min behind"
+    words = [f"as of {clock(report.as_of)}{late}", f"UTC, {round(report.window.seconds / 60)} min looked at"]
+    words += [word for word in (report.region, report.account) if word]
+    if diagnosis.lead is not None:
+        words.append(diagnosis.lead.confidence.value)
+    return plain(" · ".join(words))
+
+
+def change_words(change: Change) -> str:
+    """Write the change just before: `02:38 deploy of orders by ci: 1.4.2`."""
+    of = "" if change.table is None else f" of {place(change.table, change.index)}"
+    who = "" if change.who is None else f" by {change.who}"
+    detail = "" if change.detail is None else f": {change.detail}"
+    return plain(f"{clock(change.time)[:5]} {change.what}{of}{who}{detail}")
+
+
+def compared_rows(diagnosis: Diagnosis) -> list[tuple[str, ...]]:
+    """Return the header and the rows that say most, those of the fault's direction first; nothing without a past."""
+    lines = diagnosis.compared
+    if not lines or all(line.usual is None for line in lines):
+        return []
+    direction = None if diagnosis.lead is None else diagnosis.lead.direction
+    table = lines[0].place
+    ordered = sorted(
+        lines, key=lambda line: (line.direction is not direction, not line.has_risen, line.what.endswith("returned"))
+    )
+    most = _SHORT_ROWS if diagnosis.lead is not None else _MOST_ROWS
+    return [_HEADER, *(_row(line, table) for line in ordered[:most])]
+
+
+def _row(line: Compared, table: str) -> tuple[str, ...]:
+    each = "" if line.what.startswith("units a ") else "/s"
+    name = line.what if line.place == table else f"{line.what} of {line.place.partition('/')[2]}"
+    values = (line.now, line.hour, line.day, line.week)
+    told = tuple("?" if value is None else f"{compact(value)}{each}" for value in values)
+    risen = "" if line.ratio is None or not line.has_risen else f"×{line.ratio:.3g}"
+    return (plain(name), *told, risen)
+
+
+def dark_words(diagnosis: Diagnosis) -> list[str]:
+    """Say what was not visible, what may not be read first, what is switched off last."""
+    gaps = diagnosis.report.gaps
+    order = {GapReason.DENIED: 0, GapReason.BUDGET: 1, GapReason.LATE: 2, GapReason.NOT_ENABLED: 9}
+    return list(dict.fromkeys(gap_words(gap) for gap in sorted(gaps, key=lambda gap: order.get(gap.reason, 5))))
+
+
+def spent_words(diagnosis: Diagnosis) -> str:
+    """Say what the look took."""
+    spent = diagnosis.spent
+    rounds = "1 round" if spent.rounds == 1 else f"{spent.rounds} rounds"
+    return f"{spent.calls} AWS calls in {rounds} that wait for one another, {spent.usd:.4f} dollars at list price"
