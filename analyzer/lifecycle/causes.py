@@ -25,7 +25,8 @@ def _same_place(cause: Finding, effect: Finding) -> bool:
 
 
 def _same_limit(cause: Finding, effect: Finding) -> bool:
-    return _same_place(cause, effect) and effect.cause == "key-range" and cause.severity.rank >= Severity.HIGH.rank
+    is_told = effect.cause in {"key-range", "unknown"}
+    return _same_place(cause, effect) and is_told and cause.severity.rank >= Severity.HIGH.rank
 
 
 def _heats_index(cause: Finding, effect: Finding) -> bool:

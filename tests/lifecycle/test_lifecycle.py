@@ -75,6 +75,12 @@ def test_a_hot_key_explains_the_throttling_of_its_key_range() -> None:
     assert fold((effect, cause))[0].caused_by == cause.id
 
 
+def test_a_hot_key_explains_refusals_for_which_no_limit_was_named() -> None:
+    key, unknown = finding(), finding("throttling", cause="unknown", subject="read")
+    assert fold((key, unknown))[1].caused_by == key.id
+    assert fold((key, finding("throttling", cause="provisioned")))[1].caused_by is None
+
+
 def test_a_hot_index_key_explains_back_pressure_which_explains_throttling() -> None:
     place: dict[str, Any] = {"index": "GSI2", "direction": Direction.WRITE}
     hot, pressure, throttling = (finding(name, **place) for name in ("hot-key", "gsi-back-pressure", "throttling"))

@@ -126,9 +126,10 @@ class AutoscaleLag(Struct, frozen=True):
         is_even = all(abs(gap - mean) <= self.periodic_spread * mean for gap in gaps)
         return mean / 3_600_000 if is_even else None
 
-    def _severity(self, lag: _Lag) -> Severity:
+    def _severity(self, lag: _Lag, traffic: Traffic, direction: Direction) -> Severity:
         """Say how bad: no waiting helps at the maximum; a handful of refusals is how autoscaling works."""
-        if lag.events < self.least_events:
+        failed = any(one.failed.value for one in traffic.throttles if one.direction is direction)
+        if lag.events < self.least_events and not failed:
             return Severity.LOW
         is_hard = lag.share is not None and lag.share >= self.high_share and lag.kind == "at-maximum"
         return Severity.HIGH if is_hard else Severity.MEDIUM
@@ -139,7 +140,7 @@ class AutoscaleLag(Struct, frozen=True):
         return finding(
             self.name,
             traffic,
-            self._severity(lag),
+            self._severity(lag, traffic, direction),
             f"{number(lag.events)} {direction} throttle events on {traffic.target} met {number(lag.low)} provisioned"
             f" units, {_WHY[lag.kind]} {number(lag.high)}{every}",
             confidence=Confidence.CERTAIN if traffic.scaling else Confidence.LIKELY,

@@ -42,7 +42,8 @@ class LowCardinalityKey(Struct, frozen=True):
     def detect(self, traffic: Traffic) -> Iterable[Finding | Skipped]:
         """Yield at most one finding a direction; what is hot already is `hot-key`."""
         for side in traffic.key_sides:
-            if side.distinct > self.values or not self._is_enough(traffic, side.direction):
+            few = side.distinct <= self.values and self._is_enough(traffic, side.direction)
+            if not few or _is_refused(traffic, side.direction):
                 continue
             top = _top(traffic, side.direction)
             if top is not None and top.share.low >= self.top_share and top.heat.high < self.hot:
@@ -84,6 +85,13 @@ class LowCardinalityKey(Struct, frozen=True):
 def _top(traffic: Traffic, direction: Direction) -> KeyHeat | None:
     keys = [key for key in traffic.keys if key.direction is direction and key.level is KeyLevel.PARTITION]
     return max(keys, key=lambda key: key.units.value, default=None)
+
+
+def _is_refused(traffic: Traffic, direction: Direction) -> bool:
+    """Whether a key of the target is at its ceiling already."""
+    told = [(one.cause, one.direction) for one in traffic.throttles]
+    told += [(one.cause, one.direction) for one in traffic.metric_throttles]
+    return ("key-range", direction) in told
 
 
 def _growth(traffic: Traffic, direction: Direction) -> float | None:

@@ -10,7 +10,7 @@ from analyzer.model.table import IndexDescription, Provisioning
 from analyzer.model.traffic import Capacity, Place
 from analyzer.model.window import Window
 from analyzer.traffic.metric_throttles import metric_throttles
-from tests.support.evidence import CASES, GSI2, traffic
+from tests.support.evidence import CASES, GSI2, limit, traffic
 from tests.support.told import scaling, series, table
 
 if TYPE_CHECKING:
@@ -94,7 +94,10 @@ def test_capacity_that_was_lowered_just_before_is_told_as_such() -> None:
 
 
 def test_a_handful_of_refusals_is_how_autoscaling_works() -> None:
-    assert only(scaled((0, 5, 4, 0, 0, 0))).severity is Severity.LOW
+    few = (0, 5, 4, 0, 0, 0)
+    assert only(scaled(few)).severity is Severity.LOW
+    assert only(scaled(few, throttles=(limit("provisioned"),))).severity is Severity.LOW
+    assert only(scaled(few, throttles=(limit("provisioned", failed=3.0),))).severity is Severity.MEDIUM
 
 
 def test_bursts_at_even_distances_have_a_period_and_get_a_schedule() -> None:

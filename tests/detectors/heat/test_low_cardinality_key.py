@@ -9,7 +9,7 @@ from analyzer.model.counts import KeyLevel
 from analyzer.model.estimate import Estimate
 from analyzer.model.finding import Confidence, Direction, Finding, Severity
 from analyzer.model.traffic import KeySide
-from tests.support.evidence import GSI2, exactly, key, row, shape, traffic
+from tests.support.evidence import GSI2, exactly, key, limit, row, shape, traffic
 from tests.support.told import series
 
 if TYPE_CHECKING:
@@ -71,6 +71,10 @@ def test_of_an_index_the_items_may_leave_it() -> None:
     assert one.advice[1].takes == "an index build"
 
 
+def test_refusals_of_the_whole_table_do_not_silence_it() -> None:
+    assert only(few(throttles=(limit("provisioned"),))).severity is Severity.MEDIUM
+
+
 def test_a_sampled_log_makes_it_likely() -> None:
     assert only(few(sampled=True)).confidence is Confidence.LIKELY
 
@@ -94,8 +98,19 @@ def test_writes_are_judged_by_the_write_requests() -> None:
         few(keys=()),
         few(keys=(key(level=KeyLevel.ITEM, values=("OPEN", "1"), share=exactly(0.9)),)),
         few(key_sides=()),
+        few(throttles=(limit("key-range"),)),
     ],
-    ids=["many values", "no value prevails", "hot already", "few requests", "perhaps few", "no key", "items", "none"],
+    ids=[
+        "many values",
+        "no value prevails",
+        "hot already",
+        "few requests",
+        "perhaps few",
+        "no key",
+        "items",
+        "none",
+        "refused",
+    ],
 )
 def test_just_below_and_empty_it_is_silent(evidence: Traffic) -> None:
     assert silent(evidence)
