@@ -129,13 +129,13 @@ class UnexpectedScan(Struct, frozen=True):
         share: float | None,
         dollars: float | None,
     ) -> tuple[Severity, str]:
-        own = {row.caller for row in rows}
-        shared = (t for t in traffic.throttles if t.direction is Direction.READ and t.cause != "key-range")
-        hurts = any(one.caller not in own for t in shared for one in t.hurt)
-        if hurts and share is not None and share >= self.high_share:
+        takes_most = share is not None and share >= self.high_share
+        if takes_most and _hurts_others(rows, traffic):
             return Severity.CRITICAL, "others are throttled while it takes most of the read units"
         if any(row.throttled.value for row in rows):
             return Severity.HIGH, "it is throttled itself"
+        if takes_most and read_refusals(traffic):
+            return Severity.HIGH, "reads are refused while it takes most of the read units"
         if share is not None and share >= self.high_share and self._is_dear(traffic, units, dollars):
             return Severity.HIGH, f"it takes {percent(share)} of the read units"
         taken = capacity_share(units.value, traffic)
@@ -201,6 +201,18 @@ def _is_declared(row: PatternTraffic, traffic: Traffic) -> bool:
         return False
     declared = traffic.place.patterns.get(row.attribution.pattern or "")
     return declared is None or not has_ended(declared.ends, traffic)
+
+
+def _hurts_others(rows: list[PatternTraffic], traffic: Traffic) -> bool:
+    """Whether a limit of the whole target refused other callers, or as metrics tell it, other operations."""
+    callers, operations = {row.caller for row in rows}, {row.shape.operation for row in rows}
+    told = (one for one in traffic.throttles if one.direction is Direction.READ and one.cause != "key-range")
+    counted = (one for one in traffic.metric_throttles if one.direction is Direction.READ and one.cause != "key-range")
+    return any(hurt.caller not in callers for one in told for hurt in one.hurt) or any(
+        refused and operation not in operations
+        for one in counted
+        for operation, refused in one.throttled_requests.items()
+    )
 
 
 def _has_scanned(rows: list[PatternTraffic]) -> bool:

@@ -5,11 +5,11 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from analyzer.detectors.reads.unexpected_scan import UnexpectedScan
-from analyzer.model.finding import Confidence, Finding, Severity
+from analyzer.model.finding import Confidence, Direction, Finding, Severity
 from analyzer.model.shape import Attribution, AttributionKind
 from analyzer.model.sight import Sight
 from analyzer.model.table import IndexDescription, TableDescription
-from analyzer.model.traffic import Capacity, Declared, Hurt, Place
+from analyzer.model.traffic import Capacity, Declared, Hurt, MetricThrottles, Place
 from analyzer.model.window import Window
 from tests.support.calls import book, call
 from tests.support.evidence import (
@@ -82,6 +82,32 @@ def test_one_that_throttles_others_is_critical_and_names_them() -> None:
     one = only(traffic(rows=(scanning(), row(read_units=10)), throttles=(limit("provisioned", hurt=hurt),)))
     assert one.severity is Severity.CRITICAL
     assert [victim.caller for victim in one.victims] == ["api"]
+
+
+def refused_in_metrics(cause: str = "provisioned", **requests: float) -> MetricThrottles:
+    return MetricThrottles(
+        direction=Direction.READ,
+        cause=cause,
+        events=9,
+        minutes=((0, 9.0),),
+        period_seconds=60,
+        is_reason_told=True,
+        throttled_requests=requests,
+    )
+
+
+def test_other_operations_that_metrics_show_refused_make_it_critical() -> None:
+    rows = (scanning(), row(read_units=10))
+    one = only(traffic(rows=rows, metric_throttles=(refused_in_metrics(GetItem=9, Scan=2),)))
+    assert one.severity is Severity.CRITICAL
+
+
+def test_refusals_in_metrics_that_name_no_other_operation_make_it_high() -> None:
+    rows = (scanning(1_000), row(read_units=10))
+    one = only(traffic(rows=rows, metric_throttles=(refused_in_metrics(Scan=9),)))
+    assert (one.severity, one.because) == (Severity.HIGH, "reads are refused while it takes most of the read units")
+    for harmless in (refused_in_metrics("key-range", GetItem=9), refused_in_metrics(GetItem=0)):
+        assert only(traffic(rows=rows, metric_throttles=(harmless,))).severity is not Severity.CRITICAL
 
 
 def test_a_key_range_limit_is_not_what_a_scan_exhausts() -> None:
