@@ -9,10 +9,12 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from analyzer.model.estimate import Estimate
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["isotonic", "quantile_of"]
+__all__ = ["isotonic", "reached"]
 
 
 def isotonic(shares: Sequence[float], weights: Sequence[float]) -> list[float]:
@@ -33,21 +35,14 @@ def isotonic(shares: Sequence[float], weights: Sequence[float]) -> list[float]:
     return [level for level, length in zip(levels, lengths, strict=True) for _ in range(length)]
 
 
-def quantile_of(bounds: Sequence[float], curve: Sequence[float], share: float) -> float:
-    """Return where a curve over cells reaches a share, between the middles of its steps; infinity where it never does.
+def reached(edges: Sequence[float], curve: Sequence[float], weights: Sequence[float], share: float) -> Estimate:
+    """Return where a curve over cells first reaches a share, with what the width of the cells leaves open.
 
-    `bounds` are the edges of the cells, one more than the curve has values; before the first cell the curve is 0.
+    `edges` are those of the cells, one more than the curve has values. The value is the near edge of the cell that
+    reaches it; the truth lies between the cell with weight before it and its own far edge. Infinity where none does.
     """
-    at, level = bounds[0], 0.0
-    number = 0
-    while number < len(curve):
-        last = number
-        while last + 1 < len(curve) and curve[last + 1] == curve[number]:
-            last += 1
-        middle = (bounds[number] + bounds[last + 1]) / 2
-        if curve[number] >= share:
-            step = curve[number] - level
-            return middle if not step else at + (middle - at) * (share - level) / step
-        at, level = middle, curve[number]
-        number = last + 1
-    return math.inf
+    at = next((number for number, level in enumerate(curve) if level >= share), None)
+    if at is None:
+        return Estimate(math.inf, math.inf, math.inf)
+    before = next((number for number in range(at - 1, -1, -1) if weights[number]), at)
+    return Estimate(edges[at], edges[before], edges[at + 1])

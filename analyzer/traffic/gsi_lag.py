@@ -14,17 +14,17 @@ import numpy as np
 from msgspec import Struct
 
 from analyzer.model.estimate import Estimate
-from analyzer.statistics.isotonic import isotonic, quantile_of
+from analyzer.statistics.isotonic import isotonic, reached
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from analyzer.traffic.lag_pairs import LagPair
 
-__all__ = ["GsiLag", "estimate_lag"]
+__all__ = ["Lag", "estimate_lag"]
 
-_CELLS = 120
-"""From a millisecond to ten minutes: a cell is a ninth wide, far less than what an estimate can tell."""
+_CELLS = 200
+"""From a millisecond to ten minutes: a cell is 7 % wide, less than what an estimate can tell."""
 _EDGES = np.concatenate(([0.0], np.geomspace(0.001, 600.0, _CELLS)))
 _DRAWS = 200
 _MOST_ITEMS = 2000
@@ -37,11 +37,14 @@ _LEAST_WRITES = (20, 60, 300)
 _SECOND = 1.0
 
 
-class GsiLag(Struct, frozen=True, kw_only=True):
+class Lag(Struct, frozen=True, kw_only=True):
     """The lag of an index in seconds: quantiles with bounds, None where too few writes were seen to tell.
 
-    An infinite bound or value says that reads were stale as far as anybody looked. `lows` and `highs` bound the lag of
-    each write for certain (infinite where no read was fresh); `regressions` are writes that were seen and then not.
+    An infinite upper bound or value says that reads were stale as far as anybody looked. `lows` and `highs` bound the
+    lag of each write for certain (infinite where no read was fresh).
+
+    `regressions` are writes that were seen, and then not: an item that somebody removed without a word in the log looks
+    so. They are left out of all else.
     """
 
     pairs: int
@@ -57,43 +60,39 @@ class GsiLag(Struct, frozen=True, kw_only=True):
     regressions: int = 0
 
 
-def estimate_lag(pairs: Iterable[LagPair]) -> GsiLag | None:
+def estimate_lag(pairs: Iterable[LagPair]) -> Lag | None:
     """Estimate the lag from pairs; None without any. The same pairs give the same answer."""
-    seen = list(pairs)
+    told = list(pairs)
+    bounds = _by_write(told)
+    seen = [pair for pair in told if pair.write in bounds]
     if not seen:
         return None
     fresh = np.array([pair.is_fresh for pair in seen])
     late = np.array([pair.age >= _SECOND for pair in seen])
-    lows, highs, regressions = _by_write(seen)
     quantiles = _quantiles(seen, fresh)
-    told = [one if len(lows) >= least else None for one, least in zip(quantiles, _LEAST_WRITES, strict=True)]
-    return GsiLag(
+    p50, p95, p99 = (one if len(bounds) >= least else None for one, least in zip(quantiles, _LEAST_WRITES, strict=True))
+    return Lag(
         pairs=len(seen),
-        writes=len(lows),
+        writes=len(bounds),
         items=len({pair.key for pair in seen}),
         stale=int((~fresh).sum()),
-        p50=told[0],
-        p95=told[1],
-        p99=told[2],
+        p50=p50,
+        p95=p95,
+        p99=p99,
         stale_after_second=float((~fresh[late]).mean()) if late.any() else None,
-        lows=tuple(lows),
-        highs=tuple(highs),
-        regressions=regressions,
+        lows=tuple(low for low, _ in bounds.values()),
+        highs=tuple(high for _, high in bounds.values()),
+        regressions=len({pair.write for pair in told}) - len(bounds),
     )
 
 
-def _by_write(pairs: list[LagPair]) -> tuple[list[float], list[float], int]:
-    """Return for each write bounds of its lag, and how many contradict themselves."""
-    low: dict[int, float] = {}
-    high: dict[int, float] = {}
+def _by_write(pairs: list[LagPair]) -> dict[int, tuple[float, float]]:
+    """Return for each write bounds of its lag, of those that do not contradict themselves."""
+    found: dict[int, tuple[float, float]] = {}
     for pair in pairs:
-        low.setdefault(pair.write, 0.0)
-        high.setdefault(pair.write, math.inf)
-        if pair.is_fresh:
-            high[pair.write] = min(high[pair.write], pair.high)
-        else:
-            low[pair.write] = max(low[pair.write], pair.low)
-    return list(low.values()), list(high.values()), sum(low[write] > high[write] for write in low)
+        low, high = found.get(pair.write, (0.0, math.inf))
+        found[pair.write] = (low, min(high, pair.high)) if pair.is_fresh else (max(low, pair.low), high)
+    return {write: (low, high) for write, (low, high) in found.items() if low <= high}
 
 
 def _quantiles(pairs: list[LagPair], fresh: np.ndarray) -> list[Estimate]:
@@ -105,10 +104,11 @@ def _quantiles(pairs: list[LagPair], fresh: np.ndarray) -> list[Estimate]:
     tables = {
         name: _table(rows, [getattr(pair, name) for pair in pairs], fresh, items) for name in ("age", "low", "high")
     }
-    middle = _of_counts(*(table.sum(axis=0) for table in tables["age"]))
-    below = np.array([_of_counts(*(draw @ table for table in tables["low"])) for draw in draws])
-    above = np.array([_of_counts(*(draw @ table for table in tables["high"])) for draw in draws])
-    low = np.quantile(below, _TAIL, axis=0, method="nearest")
+    middle = [one.value for one in _of_counts(*(table.sum(axis=0) for table in tables["age"]))]
+    below = [[one.low for one in _of_counts(*(draw @ table for table in tables["low"]))] for draw in draws]
+    above = [[one.high for one in _of_counts(*(draw @ table for table in tables["high"]))] for draw in draws]
+    oldest = max(pair.low for pair in pairs)
+    low = np.minimum(np.quantile(below, _TAIL, axis=0, method="nearest"), oldest)
     high = np.quantile(above, 1 - _TAIL, axis=0, method="nearest")
     return [
         Estimate(value, min(value, float(least)), max(value, float(most)))
@@ -126,10 +126,10 @@ def _table(rows: np.ndarray, ages: list[float], fresh: np.ndarray, items: int) -
     return counts, shown
 
 
-def _of_counts(counts: np.ndarray, shown: np.ndarray) -> list[float]:
+def _of_counts(counts: np.ndarray, shown: np.ndarray) -> list[Estimate]:
     """Return the quantiles of the curve through shares of cells, as far as there are pairs."""
     last = int(counts.nonzero()[0][-1]) + 1
     shares = np.divide(shown, counts, out=np.zeros_like(shown), where=counts > 0)
-    curve = isotonic(shares[:last].tolist(), counts[:last].tolist())
-    edges = _EDGES[: last + 1].tolist()
-    return [quantile_of(edges, curve, share) for share in _SHARES]
+    weights = counts[:last].tolist()
+    curve = isotonic(shares[:last].tolist(), weights)
+    return [reached(_EDGES.tolist(), curve, weights, share) for share in _SHARES]

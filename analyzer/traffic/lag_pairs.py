@@ -14,16 +14,17 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, NamedTuple
 
 from analyzer.knowledge.throttling import is_throttle
-from analyzer.model.counts import KeyName
+from analyzer.model.counts import KeyLevel, KeyName
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
+    from analyzer.model.batch import LagProbe
     from analyzer.model.calls import Call, Calls
     from analyzer.model.target import Target
     from analyzer.model.traffic import Traffic
 
-__all__ = ["LagPair", "lag_pairs"]
+__all__ = ["LagPair", "lag_pairs", "probe_pairs"]
 
 _WRITES = frozenset({"PutItem", "UpdateItem", "DeleteItem", "BatchWriteItem", "TransactWriteItems"})
 _NOT_DONE = frozenset({"ConditionalCheckFailedException", "ValidationException", "AccessDeniedException"})
@@ -86,6 +87,14 @@ def lag_pairs(traffic: Traffic, skew_ms: float = 0.0) -> Iterator[LagPair]:
             for read, is_fresh in item.after(write, reads, until):
                 low = max(0.0, read.time - _answered(write) - skew_ms) / 1000
                 yield LagPair(key, number, low, (_answered(read) - write.time + skew_ms) / 1000, is_fresh)
+
+
+def probe_pairs(probes: Iterable[LagProbe]) -> Iterator[LagPair]:
+    """Yield the pairs of the canary; its writes have negative numbers, apart from those of a log."""
+    for number, probe in enumerate(probes, 1):
+        key = KeyName(KeyLevel.PARTITION, probe.key)
+        for low, high, is_fresh in probe.polls:
+            yield LagPair(key, -number, low / 1000, high / 1000, is_fresh)
 
 
 def _reads(calls: Calls) -> Mapping[str, Calls]:

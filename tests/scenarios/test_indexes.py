@@ -8,6 +8,7 @@ import pytest
 
 from analyzer.model.finding import Confidence, Severity
 from tests.docs.examples import indexes as examples
+from tests.support.lagging_store import records
 from tests.support.recordings import ACCOUNT, REGION, Recorded, alarms, only_of
 
 if TYPE_CHECKING:
@@ -267,6 +268,39 @@ def test_metrics_alone_tell_moves_by_more_units_on_the_index_than_on_its_table(t
         "write-amplification",
     )
     assert (one.severity, one.confidence, one.evidence["amplification"]) == (Severity.MEDIUM, Confidence.LIKELY, 1.9)
+
+
+# an index that is behind
+
+
+def test_an_index_that_is_ten_seconds_behind_is_told_from_reads_and_writes_alone(tmp_path: Path) -> None:
+    one = only_of(examples.gsi_lag().replayed(tmp_path), "gsi-lag")
+    low, high = one.evidence["lag_p50_seconds_low"], one.evidence["lag_p50_seconds_high"]
+    assert (one.severity, one.index) == (Severity.HIGH, "by-status")
+    assert isinstance(low, float)
+    assert isinstance(high, float)
+    assert 5 < low <= 10.4 <= high
+
+
+def test_an_index_that_is_as_fast_as_usual_says_nothing_of_a_lag(tmp_path: Path) -> None:
+    made = Recorded().table(indexes=INDEX)
+    for at, record in records(7, items=20, writes=30):
+        made.request(record.pop("op"), at, latency_ms=4, **record)
+    report = made.replayed(tmp_path)
+    assert "gsi-lag" not in {one.detector for one in report.findings}
+    assert ("gsi-lag", "by-status") not in {(one.detector, one.index) for one in report.skipped}
+
+
+def test_metrics_alone_tell_a_possible_lag_under_the_back_pressure_that_explains_it(tmp_path: Path) -> None:
+    made = Recorded(minutes=5).table(write=2000, indexes=INDEX).quiet_metrics(write=60_000)
+    made.metric("ConsumedWriteCapacityUnits", [3_600_000] * 48, period=3600, at=-48 * 3600)
+    made.metric("ConsumedWriteCapacityUnits", [3_600_000] * 48, index="by-status", period=3600, at=-48 * 3600)
+    made.metric("ConsumedWriteCapacityUnits", [40_000] * 5, index="by-status")
+    made.metric("WriteThrottleEvents", [900] * 5, index="by-status")
+    report = made.replayed(tmp_path)
+    lag = only_of(report, "gsi-lag")
+    assert (lag.confidence, lag.index) == (Confidence.POSSIBLE, "by-status")
+    assert lag.caused_by == only_of(report, "gsi-back-pressure").id
 
 
 # builds, missing indexes, collections

@@ -9,6 +9,7 @@ from tests.support.recordings import ACCOUNT, REGION, Recorded
 __all__ = [
     "gsi_back_pressure",
     "gsi_consistent_read",
+    "gsi_lag",
     "gsi_stale_read",
     "index_building",
     "item_collection_limit",
@@ -53,6 +54,25 @@ def gsi_consistent_read() -> Recorded:
         error: Any = {"code": "ValidationException", "message": said}
         asked: Any = {"index": "by-status", "consistent": True, "error": error}
         made.request("Query", second + 3.5, key={"status": "OPEN"}, caller="order-list", **asked)
+    return made
+
+
+def gsi_lag() -> Recorded:
+    """An index is ten seconds behind: new orders are listed late."""
+    made = Recorded().table(indexes=INDEX)
+    for number in range(25):
+        at, key, status = number * 11.0, _order(number), f"NEW#{number % 8}"
+        entry: Any = {"by-status": {"status": {"S": status}, "placed": {"S": f"2026-03-02T{number:02}"}}}
+        new: Any = {"condition": "attribute_not_exists(PK)", "index_keys": entry, "caller": "shop"}
+        made.request("PutItem", at, key=key, consumed=_written(1, 1), latency_ms=6, **new)
+        for second in range(1, 16, 2):
+            age = second + number % 4 / 4
+            listed = [
+                other for other in range(number % 8, number + 1, 8) if at + age >= other * 11 + 10 + other % 5 / 5
+            ]
+            returned = [{"key": f"ORDER#{other}\tMETA"} for other in listed]
+            seen: Any = {"index": "by-status", "returned": returned, "count": len(returned), "caller": "desk"}
+            made.request("Query", at + age, key={"status": status}, latency_ms=4, **seen)
     return made
 
 
