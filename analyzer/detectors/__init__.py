@@ -17,6 +17,7 @@ from analyzer.detectors.heat.throttling import Throttling
 from analyzer.detectors.heat.unpaced_bulk import UnpacedBulk
 from analyzer.detectors.indexes.gsi_back_pressure import GsiBackPressure
 from analyzer.detectors.indexes.gsi_consistent_read import GsiConsistentRead
+from analyzer.detectors.indexes.gsi_lag import GsiLag
 from analyzer.detectors.indexes.gsi_stale_read import GsiStaleRead
 from analyzer.detectors.indexes.index_building import IndexBuilding
 from analyzer.detectors.indexes.item_collection_limit import ItemCollectionLimit
@@ -56,6 +57,7 @@ DETECTORS = (
     RequestErrors,
     UnpacedBulk,
     GsiBackPressure,
+    GsiLag,
     GsiStaleRead,
     GsiConsistentRead,
     UnusedIndex,
