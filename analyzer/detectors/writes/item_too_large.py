@@ -15,6 +15,7 @@ from analyzer.detectors.verdict import finding
 from analyzer.detectors.words import counted, number, who
 from analyzer.detectors.writing import key_named, look_at, row_of
 from analyzer.knowledge.limits import ITEM_BYTES
+from analyzer.model.estimate import Estimate
 from analyzer.model.finding import Advice, Confidence, Direction, Finding, SelfHeals, Severity
 from analyzer.model.sight import Horizon, Sight, Skipped
 from analyzer.traffic.measure import add, evidence_of
@@ -78,7 +79,7 @@ class ItemTooLarge(Struct, frozen=True):
         )
         caller = lost[0].caller if row is None else row.caller
         shape = lost[0].shape if row is None else row.shape
-        total = counted(calls, "write") if refused else f"{number(len(lost))} transactions"
+        total = counted(calls if refused else Estimate.exact(len(lost)), "write")
         key = key_named(keys[0], shape, traffic) if keys else None
         place = f"{traffic.target}" if key is None else f"{{key}} in {traffic.target}"
         if key is not None and len(keys) > 1:
@@ -100,7 +101,7 @@ class ItemTooLarge(Struct, frozen=True):
                 "items_near_limit": near,
                 "limit_kilobytes": ITEM_BYTES // _KILOBYTE,
             },
-            advice=tuple(_advice(traffic, key, caller, shape)),
+            advice=tuple(_advice(traffic, key, caller, shape, is_refused=True)),
             self_heals=SelfHeals("no", "an item over the limit can only be refused again"),
         )
 
@@ -129,7 +130,7 @@ class ItemTooLarge(Struct, frozen=True):
                 "threshold_kilobytes": self.high_kilobytes,
                 "limit_kilobytes": ITEM_BYTES // _KILOBYTE,
             },
-            advice=tuple(_advice(traffic, key, call.caller, call.shape)),
+            advice=tuple(_advice(traffic, key, call.caller, call.shape, is_refused=False)),
             self_heals=SelfHeals("no", "an item shrinks only by a write that makes it smaller"),
         )
 
@@ -163,12 +164,16 @@ def _told(call: Call) -> list[SeenSize]:
     return [SeenSize(call.time, call.item_bytes, call.item_bytes, call)]
 
 
-def _advice(traffic: Traffic, key: KeyShown | None, caller: str | None, shape: Shape) -> Iterator[Advice]:
+def _advice(
+    traffic: Traffic, key: KeyShown | None, caller: str | None, shape: Shape, *, is_refused: bool
+) -> Iterator[Advice]:
     yield advise(
         "fix-caller",
         f"Let {who(caller)} keep what was refused, in a dead-letter queue, and stop trying it again as it is; the"
-        " command shows what the item holds",
-        effect="nothing more is lost while the item is split",
+        " command shows what the item holds"
+        if is_refused
+        else f"Ask the owner of {who(caller)} what makes the item so large, and whether it grows; the command shows it",
+        effect="nothing more is lost while the item is split" if is_refused else "tells how soon it no longer fits",
         command=look_at(key, traffic),
         takes="minutes",
     )

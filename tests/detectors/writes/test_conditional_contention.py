@@ -1,0 +1,146 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from analyzer.detectors.writes.conditional_contention import ConditionalContention
+from analyzer.model.calls import CallPart
+from analyzer.model.finding import Confidence, Finding, Severity
+from analyzer.model.shape import PartShape
+from analyzer.model.traffic import Declared, Place
+from tests.support.calls import book, call, item
+from tests.support.evidence import DECLARED, GSI2, UNDECLARED, refused, row, shape, traffic
+from tests.support.told import series
+
+KEYED = Place(partition_key=("PK",), sort_key=("SK",))
+VERSION = shape("UpdateItem", "version", condition="version = ?")
+CREATE = shape("PutItem", "create", condition="attribute_not_exists(PK)")
+LEASE = shape("UpdateItem", "lease", condition="leaseCounter = ?")
+JOB = item("JOB#7", "META")
+
+
+def lost(times: int = 40, key: Any = JOB, of: Any = VERSION, **fields: Any) -> list[Any]:
+    return [call(at=n, of=of, key=key, error="ConditionalCheckFailedException", **fields) for n in range(times)]
+
+
+def found(*calls: Any, of: Any = VERSION, requests: float = 100, failures: int = 40, **fields: Any) -> list[Finding]:
+    given: dict[str, Any] = {
+        "rows": (row(of, UNDECLARED, requests=requests, failed=failures),),
+        "refusals": (refused("The conditional request failed", failures, code="ConditionalCheckFailedException"),),
+        "calls": book(*calls),
+        "place": KEYED,
+    }
+    return [one for one in ConditionalContention().detect(traffic(**given | fields)) if isinstance(one, Finding)]
+
+
+def test_version_checks_that_keep_failing_on_one_key_are_medium() -> None:
+    (one,) = found(*lost())
+    assert (one.severity, one.confidence, one.cause) == (Severity.MEDIUM, Confidence.CERTAIN, "version")
+    assert (one.key, one.evidence["failed_share"]) == ({"PK": "JOB#7", "SK": "META"}, 0.4)
+    assert [advice.action for advice in one.advice] == ["retry-with-jitter", "split-item", "use-queue"]
+
+
+def test_failures_on_a_new_key_each_time_are_low_and_name_none() -> None:
+    (one,) = found(*(lost(1, item(f"JOB#{n}", "META"))[0] for n in range(40)))
+    assert (one.severity, one.key) == (Severity.LOW, None)
+    assert [advice.action for advice in one.advice] == ["retry-with-jitter"]
+
+
+def test_where_keys_are_not_known_version_checks_are_medium() -> None:
+    (one,) = found(*lost(key=None, trace="t"))
+    assert (one.severity, one.key) == (Severity.MEDIUM, None)
+
+
+@pytest.mark.parametrize(("failures", "requests"), [(19, 100), (9, 20)])
+def test_a_smaller_share_or_few_failures_are_silent(failures: int, requests: float) -> None:
+    assert found(*lost(failures), failures=failures, requests=requests) == []
+
+
+@pytest.mark.parametrize(
+    ("of", "cause"),
+    [
+        (CREATE, "create-once"),
+        (LEASE, "lock"),
+        (shape("UpdateItem", "owned", condition="owner = ?"), "lock"),
+        (shape("PutItem", "expiry", condition="attribute_not_exists(PK) OR until < ?"), "lock"),
+        (shape("DeleteItem", "there", condition="attribute_exists(PK)"), "must-exist"),
+        (shape("PutItem", "none"), "unknown"),
+        (shape("PutItem", "typed", condition="attribute_type(PK, ?)"), "unknown"),
+        (shape("ExecuteStatement", "insert", statement="INSERT INTO cases VALUE ?", writes=True), "create-once"),
+    ],
+)
+def test_what_is_meant_to_fail_is_low(of: Any, cause: str) -> None:
+    (one,) = found(*lost(of=of), of=of)
+    assert (one.severity, one.cause) == (Severity.LOW, cause)
+    assert (one.confidence is Confidence.LIKELY) is (cause == "unknown")
+
+
+@pytest.mark.parametrize("condition", ["lock_version = ?", "attribute_not_exists(PK) OR version < ?"])
+def test_optimistic_locking_is_no_lock(condition: str) -> None:
+    of = shape("UpdateItem", "o", condition=condition)
+    (one,) = found(*lost(of=of), of=of)
+    assert (one.severity, one.cause) == (Severity.MEDIUM, "version")
+
+
+def test_a_library_s_table_is_low() -> None:
+    (one,) = found(*lost(), place=Place(partition_key=("PK",), library="Kinesis Client Library"))
+    assert (one.severity, one.evidence["library"]) == (Severity.LOW, "Kinesis Client Library")
+
+
+def test_a_pattern_that_declares_to_create_only_is_low() -> None:
+    place = Place(patterns={"load-case": Declared(id="load-case", condition="create-only")})
+    (one,) = found(*lost(), rows=(row(VERSION, DECLARED, requests=100, failed=40),), place=place)
+    assert (one.severity, one.cause) == (Severity.LOW, "create-once")
+    plain = Place(patterns={"load-case": Declared(id="load-case")})
+    (one,) = found(*lost(), rows=(row(VERSION, DECLARED, requests=100, failed=40),), place=plain)
+    assert one.cause == "version"
+
+
+def test_a_transaction_canceled_by_a_condition_names_the_item_of_that_part() -> None:
+    parts = (PartShape("Put", condition="attribute_not_exists(PK)"), PartShape("Update", condition="version = ?"))
+    of = shape("TransactWriteItems", "tw", writes=True, key=(), parts=parts)
+    part = CallPart(position=1, operation="Update", table="cases", key=JOB, canceled="ConditionalCheckFailed")
+    told: dict[str, Any] = {"error": "TransactionCanceledException", "cancellation": (None, "ConditionalCheckFailed")}
+    calls = [call(at=n, of=of, key=None, parts=(part,), **told) for n in range(40)]
+    (one,) = found(*calls, of=of, refusals=(refused("", 40, code="TransactionCanceledException"),))
+    assert (one.severity, one.key) == (Severity.MEDIUM, {"PK": "JOB#7", "SK": "META"})
+
+
+def test_the_caller_that_fails_most_is_told() -> None:
+    rows = (row(VERSION, caller="a", requests=100, failed=30), row(VERSION, caller="b", requests=100, failed=60))
+    code = "ConditionalCheckFailedException"
+    refusals = (refused("", 30, 0, code), refused("", 60, 1, code), refused("Bad value", 5, 0))
+    (one,) = found(rows=rows, refusals=refusals)
+    assert one.caller == "b"
+
+
+def test_metrics_alone_are_possible_and_low() -> None:
+    told = (
+        series("ConditionalCheckFailedRequests", (10,) * 5),
+        series("SuccessfulRequestLatency", (20,) * 5, stat="SampleCount", Operation="PutItem"),
+        series("SuccessfulRequestLatency", (), stat="SampleCount", Operation="UpdateItem"),
+    )
+    (one,) = found(rows=(), refusals=(), metrics=told)
+    assert (one.severity, one.confidence) == (Severity.LOW, Confidence.POSSIBLE)
+    assert one.evidence == {"failed_conditions": 50.0, "failed_share": 0.3333}
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        (),
+        (series("ConditionalCheckFailedRequests", (10,) * 5),),
+        (
+            series("ConditionalCheckFailedRequests", (1,) * 5),
+            series("SuccessfulRequestLatency", (20,) * 5, stat="SampleCount", Operation="PutItem"),
+        ),
+    ],
+    ids=["none", "served ones not counted", "few"],
+)
+def test_metrics_that_do_not_convict_are_silent(told: Any) -> None:
+    assert found(rows=(), refusals=(), metrics=told) == []
+
+
+def test_an_index_is_silent() -> None:
+    assert found(*lost(), target=GSI2) == []
