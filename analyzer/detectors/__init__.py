@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from analyzer.detectors.contract.pattern_drift import PatternDrift
 from analyzer.detectors.contract.undeclared_pattern import UndeclaredPattern
+from analyzer.detectors.contract.unused_pattern import UnusedPattern
 from analyzer.detectors.heat.autoscale_lag import AutoscaleLag
 from analyzer.detectors.heat.hot_key import HotKey
 from analyzer.detectors.heat.latency_shift import LatencyShift
@@ -36,11 +38,18 @@ from analyzer.detectors.reads.strong_read_cost import StrongReadCost
 from analyzer.detectors.reads.unexpected_scan import UnexpectedScan
 from analyzer.detectors.reads.unpaced_scan import UnpacedScan
 from analyzer.detectors.writes.conditional_contention import ConditionalContention
+from analyzer.detectors.writes.idempotency_mismatch import IdempotencyMismatch
 from analyzer.detectors.writes.item_growth import ItemGrowth
 from analyzer.detectors.writes.item_too_large import ItemTooLarge
+from analyzer.detectors.writes.replication_lag import ReplicationLag
+from analyzer.detectors.writes.stream_lag import StreamLag
 from analyzer.detectors.writes.stuck_lock import StuckLock
 from analyzer.detectors.writes.transaction_conflict import TransactionConflict
+from analyzer.detectors.writes.ttl_invalid import TtlInvalid
+from analyzer.detectors.writes.ttl_stale_read import TtlStaleRead
+from analyzer.detectors.writes.unconditional_write import UnconditionalWrite
 from analyzer.detectors.writes.unneeded_transaction import UnneededTransaction
+from analyzer.detectors.writes.unprocessed_dropped import UnprocessedDropped
 from analyzer.detectors.writes.write_cost import WriteCost
 
 DETECTORS = (
@@ -83,5 +92,14 @@ DETECTORS = (
     TransactionConflict,
     ConditionalContention,
     StuckLock,
+    UnprocessedDropped,
+    TtlInvalid,
+    TtlStaleRead,
+    UnconditionalWrite,
+    IdempotencyMismatch,
+    ReplicationLag,
+    StreamLag,
     UndeclaredPattern,
+    UnusedPattern,
+    PatternDrift,
 )

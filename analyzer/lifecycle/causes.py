@@ -88,6 +88,7 @@ _RULES = (
     _Rule("index-building", "missing-index", _same_index),
     _Rule("index-building", "gsi-lag", _same_index),
     _Rule("index-building", "write-amplification", _same_index),
+    _Rule("unused-index", "unused-pattern", _same_index),
     _Rule("gsi-back-pressure", "gsi-lag", _same_index),
     _Rule("gsi-lag", "gsi-stale-read", _same_index),
     _Rule("gsi-stale-read", "conditional-contention", _lost_on_it),

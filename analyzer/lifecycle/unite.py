@@ -36,7 +36,7 @@ def _worse(known: Finding, new: Finding) -> Finding:
 
 def _weight(finding: Finding) -> float:
     """Tell which of two findings of one severity says more: the one with more heat, tries, units or requests."""
-    for name in ("heat", "throttled_tries", "refused_calls", "read_units", "requests"):
+    for name in ("heat", "throttled_tries", "refused_calls", "read_units", "requests", "latency_ms", "age_ms"):
         value = finding.evidence.get(name)
         if isinstance(value, (int, float)):
             return float(value)

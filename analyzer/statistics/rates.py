@@ -21,7 +21,7 @@ from analyzer.statistics.student import t_quantile, t_tail
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-__all__ = ["Ratio", "Standing", "common_growth", "count_bounds", "rate_ratio", "share_bounds", "standing"]
+__all__ = ["Ratio", "Standing", "count_bounds", "rate_ratio", "share_bounds", "shared_growth", "standing"]
 
 _Z = 1.959963984540054  # two-sided 95 %
 _TAIL = 0.025
@@ -125,7 +125,7 @@ def _chi2(seen: np.ndarray, expected: np.ndarray) -> float:
     return float((((seen - expected) ** 2)[known] / expected[known]).sum())
 
 
-def common_growth(rates: Iterable[tuple[Sequence[float], Sequence[float]]]) -> float:
+def shared_growth(rates: Iterable[tuple[Sequence[float], Sequence[float]]]) -> float:
     """Return by which factor the rates of all patterns rose together: the median of those with calls enough.
 
     Each is (counts before, counts now) of equal stretches; 1 where no pattern has enough.

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from analyzer.model.estimate import Estimate
 from analyzer.model.instant import MINUTE_MS
 from analyzer.statistics.false_discovery import discoveries
-from analyzer.statistics.rates import Ratio, Standing, common_growth, count_bounds, rate_ratio, share_bounds, standing
+from analyzer.statistics.rates import Ratio, Standing, count_bounds, rate_ratio, share_bounds, shared_growth, standing
 from analyzer.traffic.drift import Facet, Tolerance
 from analyzer.traffic.measure import add
 
@@ -106,7 +106,7 @@ def past_facet(pattern: str, target: Target, history: History, tolerance: Tolera
     """
     if pattern not in history.patterns.get(target, {}):
         return None
-    growth = common_growth((one.before, one.now) for known in history.patterns.values() for one in known.values())
+    growth = shared_growth((one.before, one.now) for known in history.patterns.values() for one in known.values())
     ratios: dict[tuple[Target, str], Ratio] = {}
     for place, known in history.patterns.items():
         for name, one in known.items():

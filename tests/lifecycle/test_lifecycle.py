@@ -70,6 +70,12 @@ def test_a_finding_links_to_the_page_of_its_detector() -> None:
 # causes
 
 
+def test_a_pattern_of_an_index_that_nobody_reads_is_told_with_the_index() -> None:
+    index, pattern = finding("unused-index", index="by-day"), finding("unused-pattern", index="by-day")
+    assert fold((pattern, index))[0].caused_by == index.id
+    assert fold((finding("unused-pattern"), index))[0].caused_by is None
+
+
 def test_a_hot_key_explains_the_throttling_of_its_key_range() -> None:
     cause, effect = finding("hot-key"), finding("throttling")
     assert fold((effect, cause))[0].caused_by == cause.id

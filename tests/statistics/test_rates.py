@@ -11,10 +11,10 @@ from analyzer.model.estimate import Estimate
 from analyzer.statistics.false_discovery import discoveries
 from analyzer.statistics.rates import (
     Standing,
-    common_growth,
     count_bounds,
     rate_ratio,
     share_bounds,
+    shared_growth,
     standing,
 )
 
@@ -121,8 +121,8 @@ def test_a_ratio_lies_within_its_bounds(before: list[float], now: list[float]) -
 
 def test_growth_is_the_median_of_the_patterns_with_calls_enough() -> None:
     rates = [((300.0,), (330.0,)), ((300.0, 300.0), (900.0,)), ((300.0,), (360.0,)), ((10.0,), (900.0,)), ((), (1.0,))]
-    assert common_growth(rates) == pytest.approx(1.2)
-    assert common_growth([]) == 1.0
+    assert shared_growth(rates) == pytest.approx(1.2)
+    assert shared_growth([]) == 1.0
 
 
 def test_two_hundred_patterns_that_wobble_and_grow_together_flag_those_that_changed_and_hardly_another() -> None:
@@ -136,7 +136,7 @@ def test_two_hundred_patterns_that_wobble_and_grow_together_flag_those_that_chan
     means = source.lognormal(math.log(2000), 1.0, 200)
     changed = dict(enumerate([2.0, 0.4] * 4))
     pairs = [(counts(mean), counts(mean * 1.08 * changed.get(number, 1.0))) for number, mean in enumerate(means)]
-    growth = common_growth(pairs)
+    growth = shared_growth(pairs)
     ratios = [rate_ratio(before, now, growth=growth) for before, now in pairs]
     told = discoveries([1.0 if ratio is None else ratio.p for ratio in ratios], 0.05)
     assert growth == pytest.approx(1.08, abs=0.05)

@@ -84,7 +84,7 @@ class PatternDrift(Struct, frozen=True):
         caller = busiest_caller(rows)
         shape = max(rows, key=lambda row: row.requests.value).shape
         said = "; ".join(f"{_told(facet)} (declared: {facet.declared})" for facet in out)
-        is_short = any(f.name == "rate" for f in out) and traffic.window.seconds < _DAY_SECONDS
+        is_short = all(f.name == "rate" for f in out) and traffic.window.seconds < _DAY_SECONDS
         return finding(
             self.name,
             traffic,

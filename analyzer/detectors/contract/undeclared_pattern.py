@@ -92,7 +92,7 @@ class UndeclaredPattern(Struct, frozen=True):
                 "share_of_units": round(share, 4),
                 "hours_seen": traffic.hours.get(shape.fingerprint),
                 "operation": shape.operation,
-                "library": traffic.place.library,
+                **({} if traffic.place.library is None else {"library": traffic.place.library}),
             },
             cost_per_month_usd=None if dollars is None else round(dollars, 2),
             advice=tuple(_advice(shape, caller)),

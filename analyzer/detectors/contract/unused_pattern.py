@@ -86,10 +86,7 @@ class UnusedPattern(Struct, frozen=True):
                 "expected_requests": round(absence.expected, 1),
                 "chance": float(f"{absence.chance:.2g}"),
                 "kept_share": round(absence.covered.kept, 4),
-                "declared_rate": pattern.p95_rate,
-                "declared_frequency": pattern.frequency,
-                "declared_schedule": pattern.schedule,
-                "declared_callers": ", ".join(pattern.callers) or None,
+                **_declared_of(pattern),
             },
             advice=(
                 advise(
@@ -108,6 +105,17 @@ class UnusedPattern(Struct, frozen=True):
                 ),
             ),
         )
+
+
+def _declared_of(pattern: Declared) -> dict[str, float | str | None]:
+    """Return what it declares of how often it comes, and from whom."""
+    told = {
+        "declared_p95": pattern.p95_rate,
+        "declared_frequency": pattern.frequency,
+        "declared_schedule": pattern.schedule,
+        "declared_callers": ", ".join(pattern.callers),
+    }
+    return {name: value for name, value in told.items() if value}
 
 
 def _has_ended(pattern: Declared, traffic: Traffic) -> bool:

@@ -94,7 +94,7 @@ class IdempotencyMismatch(Struct, frozen=True):
             self.name,
             traffic,
             Severity.LOW if is_rare else Severity.MEDIUM,
-            f"{times} of {who(first.caller)} on {traffic.target} add to what is there, and were sent again when no answer"
+            f"{times} of {who(first.caller)} on {traffic.target} add to what is there, and were sent again as no answer"
             f" came: they may count twice ({percent(share)} of {number(requests)})",
             confidence=Confidence.LIKELY,
             because="whether the first try was done is not known to anybody but DynamoDB",

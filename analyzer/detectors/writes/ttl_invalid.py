@@ -75,8 +75,8 @@ class TtlInvalid(Struct, frozen=True):
             self.name,
             traffic,
             Severity.MEDIUM,
-            f"{number(group.wrong_count)} of {number(group.written)} items that {who(example.caller)} wrote to"
-            f" {traffic.target} will never expire: {attribute} {_WORDS[fault]}",
+            f"{number(group.wrong_count)} of {number(group.written)} items in {traffic.target} will never expire,"
+            f" those that {who(example.caller)} wrote among them: {attribute} {_WORDS[fault]}",
             confidence=Confidence.CERTAIN if is_sure else Confidence.LIKELY,
             because=None if is_sure else f"it was seen in {number(group.wrong_count)} writes alone",
             subject=f"values\x1f{group.attribute or ''}",

@@ -93,7 +93,8 @@ class UnconditionalWrite(Struct, frozen=True):
     ) -> Finding:
         put = backs[0].put
         gaps = sorted(one.put.time - one.read.time for one in backs)
-        harm = f"; {number(len(lost))} times somebody else wrote the item in between, and that is lost" if lost else ""
+        times = "once" if len(lost) == 1 else f"{number(len(lost))} times"
+        harm = f"; {times} somebody else wrote the item in between, and that is lost" if lost else ""
         return finding(
             self.name,
             traffic,
