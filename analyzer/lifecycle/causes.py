@@ -43,6 +43,10 @@ def _same_index(cause: Finding, effect: Finding) -> bool:
     return cause.index == effect.index
 
 
+def _same_key(cause: Finding, effect: Finding) -> bool:
+    return _same_place(cause, effect) and cause.key is not None and cause.key == effect.key
+
+
 def _lost_on_it(cause: Finding, _effect: Finding) -> bool:
     return bool(cause.evidence.get("failed_conditions"))
 
@@ -92,6 +96,7 @@ _RULES = (
     _Rule("gsi-back-pressure", "gsi-lag", _same_index),
     _Rule("gsi-lag", "gsi-stale-read", _same_index),
     _Rule("gsi-stale-read", "conditional-contention", _lost_on_it),
+    _Rule("stuck-lock", "conditional-contention", _same_key),
 )
 
 

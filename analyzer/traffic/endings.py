@@ -95,9 +95,12 @@ def _part(refused: Refused, codes: frozenset[str], share: float | None) -> Estim
 
 
 def _is_by(call: Call, codes: frozenset[str]) -> bool:
-    """Whether one of the parts at this table bears such a reason; of the whole call, where its parts are not known."""
-    if call.error != _CANCELED:
-        return False
+    """Whether one of the parts of a canceled call at this table bears such a reason.
+
+    Of the whole call, where its parts are not known; where its reasons are not told by position, the message has them.
+    """
+    if not call.cancellation:
+        return any(code in call.message for code in codes)
     if call.parts:
         return any(part.canceled in codes for part in call.parts)
     return not codes.isdisjoint(call.cancellation)

@@ -149,6 +149,14 @@ def test_stale_reads_explain_contention_where_conditions_failed_after_them() -> 
     assert fold((contention, harmless))[0].caused_by is None
 
 
+def test_a_stuck_lock_explains_contention_of_its_key_alone() -> None:
+    stuck = finding("stuck-lock", key={"LockID": "a"})
+    here, there, unknown = (
+        finding("conditional-contention", key=key) for key in ({"LockID": "a"}, {"LockID": "b"}, None)
+    )
+    assert [one.caused_by for one in fold((here, there, unknown, stuck))] == [stuck.id, None, None, None]
+
+
 # advance
 
 

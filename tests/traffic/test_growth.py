@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from analyzer.model.shape import Shape
 from analyzer.traffic.growth import SizeRun, appended_to, growth_of
 from analyzer.traffic.sequences import SeenSize
 from tests.support.calls import call, item
@@ -44,5 +43,5 @@ def test_what_was_ever_smaller_than_before_does_not_only_grow(sizes: list[int]) 
     ],
 )
 def test_an_update_tells_what_it_adds_to(update: str | None, attribute: str | None) -> None:
-    of: Shape = shape("UpdateItem", update=update)
+    of = shape("UpdateItem", update=update)
     assert appended_to(of) == attribute
