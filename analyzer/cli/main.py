@@ -20,6 +20,7 @@ __all__ = ["app", "execute", "main"]
 
 COMMANDS = (
     "analyze",
+    "canary",
     "check",
     "config",
     "diagnose",
@@ -33,6 +34,7 @@ COMMANDS = (
     "replay",
     "run",
     "version",
+    "whatif",
 )
 _BUG = 70
 
