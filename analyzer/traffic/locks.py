@@ -52,15 +52,22 @@ class HeldLock(NamedTuple):
 def held_locks(traffic: Traffic, book: CallBook, *, seconds: float, at_least: int) -> list[HeldLock]:
     """Return the keys that nothing wrote since attempts began to fail, those that stand longest first."""
     runs = runs_by_key(book, traffic.target)
-    cycles = {shape for calls in runs.values() for shape in _taken_and_given_back(calls)}
-    found = []
+    long: list[tuple[KeyName, Call | None, list[Call]]] = []
     for name, calls in runs.items():
         taken, failures = _since_taken(name, calls)
-        is_long = len(failures) >= at_least and failures[-1].time - failures[0].time >= seconds * 1000
-        if not is_long:
-            continue
-        is_lock = any(call.fingerprint in cycles for call in failures) or _is_named(failures, traffic)
-        found.append(HeldLock(name, tuple(failures), taken, is_lock, _is_waited_for(failures)))
+        if len(failures) >= at_least and failures[-1].time - failures[0].time >= seconds * 1000:
+            long.append((name, taken, failures))
+    cycles = {shape for calls in runs.values() for shape in _taken_and_given_back(calls)} if long else set()
+    found = [
+        HeldLock(
+            name,
+            tuple(failures),
+            taken,
+            is_lock=any(call.fingerprint in cycles for call in failures) or _is_named(failures, traffic),
+            is_waited_for=_is_waited_for(failures),
+        )
+        for name, taken, failures in long
+    ]
     return sorted(found, key=lambda held: (-held.seconds, held.name))
 
 
@@ -87,6 +94,8 @@ def _taken_and_given_back(calls: Calls) -> Iterable[str]:
     """Return the shapes of puts whose item was deleted later: what is taken, and given back."""
     taken: set[str] = set()
     back: set[str] = set()
+    if all(call.operation != "DeleteItem" for call in calls):
+        return back
     for call in calls:
         if call.failed:
             continue
