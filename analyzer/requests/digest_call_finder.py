@@ -15,7 +15,6 @@ from analyzer.requests.digest_names import Names, mixed, rank_of
 
 if TYPE_CHECKING:
     from analyzer.model.calls import Notable
-    from analyzer.requests.digest_block import Line
     from analyzer.requests.digest_call_reader import CallReader
     from analyzer.requests.digest_calls import CallTable
     from analyzer.requests.digest_cells import CellTable
@@ -54,36 +53,35 @@ class CallFinder:
         if not len(where):
             return
         failed = dict(failures)
-        columns = (where, rows.source[where], rows.cells[where], is_named[where])
-        listed = zip(*(column.tolist() for column in columns), hashes.ranks(where), strict=True)
-        for row, at, cell, has_name, ranks in listed:
-            kind = notable.get(at)
-            by_kind = NO_RANK
-            if kind is not None:
-                rank = rank_of(mixed(hashes.first(row) ^ crc32(told.lines[at].time.encode())))
-                by_kind = rank if rank >= table.floor_of(kind) else NO_RANK
+        columns = (where, rows.source[where], rows.cells[where], rows.seconds[where], rows.read[where])
+        more = (rows.write[where], routes[rows.source[where]], is_named[where])
+        listed = zip(*(column.tolist() for column in (*columns, *more)), *hashes.ranks(where), strict=True)
+        keys, lines, cells = rows.of_lines, told.lines, self._cells.cells
+        has_key = keys.is_known.tolist()
+        for row, at, cell, second, read, write, route, has_name, by_trace, by_key, by_shape in listed:
+            line, kind, by_kind = lines[at], None, NO_RANK
+            if at in notable:
+                rank = rank_of(mixed(hashes.first(row) ^ crc32(line.time.encode())))
+                if rank >= table.floor_of(notable[at]):
+                    kind, by_kind = notable[at], rank
             if not has_name and by_kind < 0:
                 continue
-            kept_as = kind if by_kind >= 0 else None
-            source = self._source(told.lines[at], row, rows, int(routes[at]), failed.get(at))
-            place = self._cells.cells[cell]
-            call = self._reader.tell(source, place, kept_as)
-            table.add(Kept.of(call, source.time, (place, cell), ranks, (by_kind, kept_as)))
-
-    def _source(self, line: Line, row: int, rows: Rows, number: int, failure: Failure | None) -> Source:
-        at, keys, route = int(rows.source[row]), rows.of_lines, self._router.route(number)
-        return Source(
-            line,
-            instant_of(line.time, int(rows.seconds[row])),
-            self._reader.trace_of(line),
-            route.record.keys,
-            route.is_parted,
-            keys.parts[at] if keys.is_known[at] else None,
-            keys.sorts[at],
-            int(rows.read[row]),
-            int(rows.write[row]),
-            failure,
-        )
+            of_route = self._router.route(route)
+            source = Source(
+                line,
+                instant_of(line.time, second),
+                self._reader.trace_of(line),
+                of_route.record.keys,
+                of_route.is_parted,
+                keys.parts[at] if has_key[at] else None,
+                keys.sorts[at],
+                read,
+                write,
+                failed.get(at),
+            )
+            place = cells[cell]
+            call = self._reader.tell(source, place, kind)
+            table.add(Kept.of(call, source.time, (place, cell), (by_trace, by_key, by_shape), (by_kind, kind)))
 
 
 def _notable(told: Told, rows: Rows, failures: list[tuple[int, Failure]], count: int) -> dict[int, Notable]:

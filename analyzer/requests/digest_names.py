@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["TRACES", "Hashes", "Names", "key_salt", "mixed", "rank_of", "shape_hash"]
 
 _BITS = 64
+_HALF = 32
 _MASK = (1 << _BITS) - 1
 _STEPS = ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB))
 _LAST_SHIFT = 31
@@ -51,6 +52,14 @@ def _mixed(numbers: np.ndarray) -> np.ndarray:
 def rank_of(hashed: int) -> int:
     """Return the number of leading zeros."""
     return _BITS - hashed.bit_length()
+
+
+def _ranks(hashed: np.ndarray) -> np.ndarray:
+    """Return the same of many; the halves of a number are small enough to be exact as floats."""
+    high, low = hashed >> np.uint64(_HALF), hashed & np.uint64((1 << _HALF) - 1)
+    of_high, of_low = np.frexp(high.astype(np.float64))[1], np.frexp(low.astype(np.float64))[1]
+    result: np.ndarray = _BITS - np.where(high > 0, of_high + _HALF, of_low)
+    return result
 
 
 def _salt(*words: object) -> int:
@@ -84,15 +93,14 @@ class Hashes(NamedTuple):
         result: np.ndarray = by_name | ((self.shape <= most) & ~self.has_trace & ~self.has_key)
         return result
 
-    def ranks(self, rows: np.ndarray) -> list[tuple[int, int, int]]:
+    def ranks(self, rows: np.ndarray) -> tuple[list[int], list[int], list[int]]:
         """Return the ranks of some rows' traces, keys, and callers with shapes; -1 for a name that a row has not."""
         has_trace, has_key = self.has_trace[rows], self.has_key[rows]
-        columns = ((self.trace, has_trace), (self.key, has_key), (self.shape, ~(has_trace | has_key)))
-        by_name = [
-            [rank_of(number) if is_there else -1 for number, is_there in zip(hashed[rows].tolist(), has, strict=True)]
-            for hashed, has in ((hashed, has.tolist()) for hashed, has in columns)
-        ]
-        return list(zip(*by_name, strict=True))
+        trace, key, shape = (
+            np.where(is_there, _ranks(hashed[rows]), -1).tolist()
+            for hashed, is_there in ((self.trace, has_trace), (self.key, has_key), (self.shape, ~(has_trace | has_key)))
+        )
+        return trace, key, shape
 
     def first(self, row: int) -> int:
         """Return the hash of the first name that a row has."""
