@@ -66,7 +66,7 @@ def verdict_of(
         return fault
     requests = sum(line.requests for line in lines)
     measured = [one for one in traffic if Sight.METRICS in one.sights and one.target.index is None]
-    blind = next((gap for gap in gaps if gap.reason not in _NO_LOSS and (gap.source in _SEEING or not measured)), None)
+    blind = next((gap for gap in gaps if gap.reason not in _NO_LOSS and (_hides(gap) or not measured)), None)
     if blind is not None:
         return Verdict(VerdictState.CANNOT_TELL, f"cannot tell: {blind.detail}", Confidence.CERTAIN)
     lacking = next(filter(None, map(_lacking, measured)), None)
@@ -78,6 +78,11 @@ def verdict_of(
         why = f"no request was seen; {gaps[0].detail}" if gaps else "no request was seen"
         return Verdict(VerdictState.CANNOT_TELL, f"cannot tell: {why}", Confidence.CERTAIN)
     return Verdict(VerdictState.CLEAN, _clean(findings, lines, requests, skipped), Confidence.CERTAIN)
+
+
+def _hides(gap: Gap) -> bool:
+    """Whether a gap hides faults though metrics were seen; a DynamoDB that gives no answer may be one itself."""
+    return gap.source in _SEEING or (gap.source is SourceName.TABLE_CATALOG and gap.reason is GapReason.TIMEOUT)
 
 
 def _lacking(traffic: Traffic) -> str | None:

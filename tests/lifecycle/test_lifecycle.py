@@ -12,9 +12,12 @@ from analyzer.lifecycle.causes import fold
 from analyzer.lifecycle.identity import identify
 from analyzer.lifecycle.unite import unite
 from analyzer.lifecycle.verdict import by_weight, verdict_of
+from analyzer.model.batch import MetricSeries
 from analyzer.model.finding import Change, Confidence, Direction, Finding, Severity, Status
 from analyzer.model.report import PatternKind, PatternLine, Report, Verdict, VerdictState
-from analyzer.model.sight import Gap, GapReason, Skipped, SkipReason, SourceName
+from analyzer.model.sight import Gap, GapReason, Sight, Skipped, SkipReason, SourceName
+from analyzer.model.target import Target
+from analyzer.model.traffic import Place, Traffic
 from analyzer.model.window import Window
 
 CLEAN = Verdict(VerdictState.CLEAN, "clean", Confidence.CERTAIN)
@@ -352,3 +355,30 @@ def test_clean_says_what_was_not_judged() -> None:
 )
 def test_clean_says_how_much_was_seen(findings: tuple[Finding, ...], lines: tuple[PatternLine, ...], text: str) -> None:
     assert verdict_of(findings, (), lines, ()).text == text
+
+
+def measured() -> Traffic:
+    names = ("ConsumedReadCapacityUnits", "ReadThrottleEvents", "SuccessfulRequestLatency", "SystemErrors")
+    metrics = tuple(MetricSeries(name, {"TableName": "cases"}, "Sum", 60, (), (), is_complete=True) for name in names)
+    return Traffic(
+        target=Target(None, None, "cases"),
+        window=Window(0, 60_000),
+        sights=frozenset({Sight.METRICS}),
+        place=Place(),
+        metrics=metrics,
+    )
+
+
+@pytest.mark.parametrize(
+    ("source", "reason", "state"),
+    [
+        (SourceName.TABLE_CATALOG, GapReason.DENIED, VerdictState.CLEAN),
+        (SourceName.CHANGES, GapReason.TIMEOUT, VerdictState.CLEAN),
+        (SourceName.TABLE_CATALOG, GapReason.TIMEOUT, VerdictState.CANNOT_TELL),
+        (SourceName.CLOUDWATCH_METRICS, GapReason.LATE, VerdictState.CANNOT_TELL),
+    ],
+)
+def test_where_metrics_are_whole_only_what_hides_a_fault_blinds(
+    source: SourceName, reason: GapReason, state: VerdictState
+) -> None:
+    assert verdict_of((), (Gap(source, reason, "it"),), (), (), (measured(),)).state is state

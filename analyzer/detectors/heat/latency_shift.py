@@ -16,7 +16,7 @@ from analyzer.model.finding import Advice, Confidence, Direction, Finding, Sever
 from analyzer.model.sight import Horizon, Sight, Skipped, SkipReason, SourceName
 from analyzer.traffic.baseline import same_hour
 from analyzer.traffic.latency import quantile_ms
-from analyzer.traffic.series import points, series_of, total
+from analyzer.traffic.series import points, series_in, series_of, total
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -57,7 +57,7 @@ class LatencyShift(Struct, frozen=True):
         days = 0
         for operation in OPERATIONS:
             series = series_of(traffic.metrics, "SuccessfulRequestLatency", "p99", Operation=operation)
-            before = same_hour(series, traffic.window)
+            before = _usual(traffic, "SuccessfulRequestLatency", "p99", operation)
             days = max(days, len(before))
             minutes = [point.value for point in points(series, traffic.window)]
             if not minutes or len(before) < self.days or not self._is_busy(traffic, operation):
@@ -77,9 +77,7 @@ class LatencyShift(Struct, frozen=True):
 
     def _explain(self, shift: _Shift, traffic: Traffic) -> tuple[str, str]:
         """Say where the time goes, and why: into bigger answers, retries, the client, or DynamoDB itself."""
-        items = series_of(traffic.metrics, "ReturnedItemCount", "Average", Operation=shift.operation)
-        items_now = [point.value for point in points(items, traffic.window)]
-        items_before = same_hour(items, traffic.window)
+        items_now, items_before = _items(traffic, shift.operation)
         if items_now and items_before and median(items_now) >= self.bigger * median(items_before) > 0:
             more, usual = number(median(items_now)), number(median(items_before))
             return "bigger-reads", f"an answer has {more} items, usually {usual}"
@@ -114,6 +112,30 @@ class LatencyShift(Struct, frozen=True):
             },
             advice=_ADVICE[cause],
         )
+
+
+def _usual(traffic: Traffic, metric: str, stat: str, operation: str) -> list[float]:
+    """Return what was usual at this hour, by the series that knows most days: hours are kept of more than minutes."""
+    every = series_in(traffic.metrics, metric, stat, Operation=operation)
+    return max((same_hour(series, traffic.window) for series in every), key=len, default=[])
+
+
+def _items(traffic: Traffic, operation: str) -> tuple[list[float], list[float]]:
+    """Return the items of an answer, minute by minute and on past days; where only sums are known, sum ÷ calls."""
+    average = series_of(traffic.metrics, "ReturnedItemCount", "Average", Operation=operation)
+    if average is not None:
+        now = [point.value for point in points(average, traffic.window)]
+        return now, _usual(traffic, "ReturnedItemCount", "Average", operation)
+    items = series_of(traffic.metrics, "ReturnedItemCount", "Sum", Operation=operation)
+    calls = series_of(traffic.metrics, "SuccessfulRequestLatency", "SampleCount", Operation=operation)
+    counted = {point.start: point.value for point in points(calls, traffic.window)}
+    now = [point.value / counted[point.start] for point in points(items, traffic.window) if counted.get(point.start)]
+    before = zip(
+        _usual(traffic, "ReturnedItemCount", "Sum", operation),
+        _usual(traffic, "SuccessfulRequestLatency", "SampleCount", operation),
+        strict=False,
+    )
+    return now, [some / of for some, of in before if of]
 
 
 def _direction(operation: str) -> Direction | None:

@@ -75,6 +75,22 @@ def test_twice_the_p99_of_past_days_is_told_as_the_service_s() -> None:
     assert [advice.action for advice in one.advice] == ["check-service-health"]
 
 
+def test_past_days_that_are_known_by_the_hour_are_days() -> None:
+    hours = series(
+        "SuccessfulRequestLatency", [10.0] * 3, stat="p99", start=0, period_seconds=86_400, Operation="GetItem"
+    )
+    minutes = series("SuccessfulRequestLatency", [30.0] * 5, stat="p99", start=NOW.start, Operation="GetItem")
+    calls = series("SuccessfulRequestLatency", [60.0] * 5, stat="SampleCount", start=NOW.start, Operation="GetItem")
+    one = only(traffic(metrics=(minutes, hours, calls), window=NOW, rows=()))
+    assert (one.evidence["usual_p99_ms"], one.evidence["days"]) == (10, 3)
+
+
+def test_sums_of_items_by_calls_tell_bigger_answers_too() -> None:
+    one = only(slower(10.0, (30.0,) * 5, days("ReturnedItemCount", "Sum", 1200.0, (6000.0,) * 5)))
+    assert one.cause == "bigger-reads"
+    assert "an answer has 100 items, usually 20" in one.summary
+
+
 def test_bigger_answers_explain_it() -> None:
     one = only(slower(10.0, (30.0,) * 5, days("ReturnedItemCount", "Average", 20.0, (100.0,) * 5)))
     assert (one.cause, one.advice[0].action) == ("bigger-reads", "follow-pages")
