@@ -10,16 +10,19 @@ import sys
 import time
 from contextlib import asynccontextmanager
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import structlog
+from msgspec.structs import replace
 
 from analyzer.checkpoint import StateFolder
 from analyzer.daemon import NOTHING_POLLED, Daemon, Outlets, Polled
-from analyzer.errors import CollectError
+from analyzer.errors import CollectError, UsageError
 from analyzer.exporters.assemble import Spent
 from analyzer.exporters.server import Server
 from analyzer.exporters.verdicts import json_lines, text_lines
+from analyzer.lease import parse_place
 from analyzer.polling import Polls
 from analyzer.render.pages import detector_pages
 from analyzer.render.show import show
@@ -29,14 +32,15 @@ from collectors.request_log.opening import open_streams
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
-    from pathlib import Path
     from typing import TextIO
 
     from structlog.typing import FilteringBoundLogger
 
+    from analyzer.lease import LeaseConfig
     from analyzer.model.instant import Instant
     from analyzer.model.report import Report
     from analyzer.setup import Setup
+    from analyzer.standby import Standby
     from collectors.aws.session import Aws
 
 __all__ = ["Lossy", "make_logger", "run_daemon", "way_to_aws"]
@@ -103,10 +107,12 @@ async def way_to_aws(setup: Setup) -> AsyncIterator[Aws | None]:
         await aws.close()
 
 
-async def _polled(setup: Setup, aws: Aws | None, log: FilteringBoundLogger) -> Polled:
-    """Return what is to be polled, every source in every account and region."""
-    if setup.collected is None or aws is None:
+async def _polled(setup: Setup, aws: Aws | None, log: FilteringBoundLogger, standby: Standby | None = None) -> Polled:
+    """Return what is to be polled, every source in every account and region, while this daemon may."""
+    if aws is None:
         return NOTHING_POLLED
+    if setup.collected is None:
+        return Polled(Polls((), _now, standby))
     from analyzer.sources import open_sources  # noqa: PLC0415 -- only where it is needed
     from collectors.aws.budget import Budget  # noqa: PLC0415 -- same
 
@@ -124,7 +130,55 @@ async def _polled(setup: Setup, aws: Aws | None, log: FilteringBoundLogger) -> P
     def keep() -> dict[str, Any]:
         return aws.budget.plain()  # of the budget that is there by then
 
-    return Polled(Polls(polls, _now), lambda: Spent(*aws.budget.spent()), keep, resume)
+    return Polled(Polls(polls, _now, standby), lambda: Spent(*aws.budget.spent()), keep, resume)
+
+
+@asynccontextmanager
+async def _standing_by(
+    aws: Aws | None, config: LeaseConfig | None, log: FilteringBoundLogger
+) -> AsyncIterator[Standby | None]:
+    """Open the way to the lease: one of its own, since money that is spent must not end the lease."""
+    if config is None:
+        yield None
+        return
+    from analyzer.lease_places import FilePlace, S3Place  # noqa: PLC0415 -- only where it is needed
+    from analyzer.standby import Standby  # noqa: PLC0415 -- same
+    from collectors.aws.session import Aws  # noqa: PLC0415 -- same
+
+    if aws is None:
+        raise UsageError("--standby: nothing is read from AWS, so that two daemons cost no more than one")
+    if config.path is not None:
+        yield Standby(FilePlace(Path(config.path)), config, log, spent=_today(aws), inherit=_inherit(aws))
+        return
+    patience = max(config.renew_ms, 1000)
+    own = replace(aws.config, max_usd_per_day=None, attempts=2, connect_ms=patience, read_ms=patience)
+    way = Aws(own)
+    try:
+        yield Standby(S3Place(way, config), config, log, spent=_today(aws), inherit=_inherit(aws))
+    finally:
+        await way.close()
+
+
+def _today(aws: Aws) -> Callable[[], dict[str, Any]]:
+    def spent() -> dict[str, Any]:
+        plain = aws.budget.plain()
+        return {name: plain[name] for name in ("day", "today")}
+
+    return spent
+
+
+def _inherit(aws: Aws) -> Callable[[dict[str, Any]], None]:
+    """Return what goes on with the money of a day, where the holder before spent more of it."""
+
+    def inherit(spent: dict[str, Any]) -> None:
+        own = aws.budget.plain()
+        told = {"day": int(spent.get("day", 0)), "today": float(spent.get("today", 0.0))}
+        if (told["day"], told["today"]) > (own["day"], own["today"]):
+            aws.budget = Budget.from_plain({**own, **told}, aws.config.max_usd_per_day, aws.config.rate_share)
+
+    from collectors.aws.budget import Budget  # noqa: PLC0415 -- only where it is needed
+
+    return inherit
 
 
 async def _undo_watches(setup: Setup, aws: Aws, log: FilteringBoundLogger) -> None:
@@ -153,8 +207,12 @@ def _now() -> Instant:
     return time.time_ns() // 1_000_000
 
 
-def run_daemon(config: Path | None, *, as_json: bool, write: Callable[[str], None]) -> None:
-    """Run the daemon until it is told to stop; raises ConfigError, ContractError, UsageError before anything starts."""
+def run_daemon(config: Path | None, *, as_json: bool, write: Callable[[str], None], standby: str | None = None) -> None:
+    """Run the daemon until it is told to stop; raises ConfigError, ContractError, UsageError before anything starts.
+
+    `standby` names a lease: AWS is read only while this daemon holds it.
+    """
+    lease = None if standby is None else parse_place(standby)
     _allow_many_files()
     load = partial(load_setup, config, fallback=process_salt())
     setup = load()
@@ -171,8 +229,11 @@ def run_daemon(config: Path | None, *, as_json: bool, write: Callable[[str], Non
     outlets = Outlets(server=server, state=StateFolder(setup.state), log=log, tell=tell)
 
     async def work() -> None:
-        async with way_to_aws(setup) as aws:
-            polled = await _polled(setup, aws, log)
+        async with way_to_aws(setup) as aws, _standing_by(aws, lease, log) as gate:
+            polled = await _polled(setup, aws, log, gate)
+            if gate is not None and aws is not None:
+                aws.permit = gate.permit
+                server.is_standby = lambda: not gate.is_open
             await Daemon(setup, outlets, load, partial(open_streams, aws=aws), polled).run()
 
     try:

@@ -23,10 +23,14 @@ __all__ = ["NOTHING", "Collected"]
 
 
 class Collected(Struct, frozen=True):
-    """The newest batch of every source and place; `generation` changes when any of them does."""
+    """The newest batch of every source and place; `generation` changes when any of them does.
+
+    `is_standby` says that another daemon reads: what was read before is not told any more.
+    """
 
     batches: tuple[Batch, ...] = ()
     generation: int = -1
+    is_standby: bool = False
 
     def timeless(self) -> tuple[Batch, ...]:
         """Return the batches without metrics and insights: tables, autoscaling, changes and gaps hold now."""

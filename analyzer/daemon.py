@@ -228,7 +228,8 @@ class Daemon:
         polls, marks = self._polled.polls, self._out.server.marks
         marked = marks.batch(Window(end, end))
         batches = polls.batches(self._out.clock())
-        return Collected((*batches, marked) if marked.changes else batches, polls.generation)
+        told = (*batches, marked) if marked.changes else batches
+        return Collected(told, polls.generation, is_standby=polls.holds_lease is False)
 
     def _complain(self, status: StreamStatus, gaps: Iterable[Gap] = ()) -> None:
         """Say once what somebody has to mend, and once when it is mended."""
@@ -259,6 +260,7 @@ class Daemon:
             reads_log=not self._setup.request_log.is_empty,
             polled=self._polled.polls.health(now),
             spent=self._polled.spent(),
+            holds_lease=self._polled.polls.holds_lease,
         )
 
     def _show(self) -> None:

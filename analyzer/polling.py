@@ -7,7 +7,7 @@ polls is a gap, so that old values are never taken for new.
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import msgspec
 from msgspec import Struct
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
 
-__all__ = ["Poll", "Polls"]
+__all__ = ["Gate", "Poll", "Polls"]
 
 _MISSED = 3
 """So many polls may fail to come before what they brought is no longer told."""
@@ -45,6 +45,23 @@ class Poll(Struct, frozen=True):
         return " of ".join(filter(None, (self.region, self.account)))
 
 
+class Gate(Protocol):
+    """Says whether this daemon is the one that reads; another may be."""
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it is at this moment."""
+        ...
+
+    async def opened(self) -> None:
+        """Wait until it is."""
+        ...
+
+    async def run(self) -> None:
+        """Find out, again and again, until cancelled."""
+        ...
+
+
 class _Known(Struct):
     """What one poll brought last, and when."""
 
@@ -54,13 +71,15 @@ class _Known(Struct):
 
 
 class Polls:
-    """Asks its sources for ever; `run` ends when it is cancelled."""
+    """Asks its sources for ever, while its gate is open; `run` ends when it is cancelled."""
 
-    def __init__(self, polls: Iterable[Poll], clock: Callable[[], Instant]) -> None:
+    def __init__(self, polls: Iterable[Poll], clock: Callable[[], Instant], gate: Gate | None = None) -> None:
         self._polls = tuple(polls)
         self._clock = clock
         self._known = [_Known() for _ in self._polls]
         self._began = clock()
+        self._gate = gate
+        self._was_waiting = False
         self.generation = 0
 
     @property
@@ -68,15 +87,24 @@ class Polls:
         """The sources that are asked."""
         return frozenset(SourceName(poll.source.name) for poll in self._polls)
 
+    @property
+    def holds_lease(self) -> bool | None:
+        """Whether this daemon is the one that reads; None where there is no other."""
+        return None if self._gate is None else self._gate.is_open
+
     async def run(self) -> None:
         """Ask every source on its own clock."""
         async with asyncio.TaskGroup() as group:
+            if self._gate is not None:
+                group.create_task(self._gate.run())
             for number, poll in enumerate(self._polls):
                 group.create_task(self._ask_for_ever(number, poll))
 
     async def _ask_for_ever(self, number: int, poll: Poll) -> None:
         known = self._known[number]
         while True:
+            if self._gate is not None:
+                await self._gate.opened()
             began = self._clock()
             start = began - max(_FIRST_LOOK_MS, poll.every_ms) if known.at is None else min(known.at, began)
             batch = await poll.source.collect(Window(start, began))
@@ -88,7 +116,15 @@ class Polls:
             await asyncio.sleep(max(poll.every_ms - max(took_ms, 0), 1000) / 1000)
 
     def batches(self, now: Instant) -> tuple[Batch, ...]:
-        """Return what was brought last; of a source that no longer comes, that it does not."""
+        """Return what was brought last; of a source that no longer comes, that it does not.
+
+        Nothing of it is told while another daemon reads: only that it does.
+        """
+        is_waiting = self.holds_lease is False
+        self.generation += is_waiting != self._was_waiting
+        self._was_waiting = is_waiting
+        if is_waiting:
+            return (_waiting(now),)
         return tuple(filter(None, (self._brought(number, poll, now) for number, poll in enumerate(self._polls))))
 
     def _brought(self, number: int, poll: Poll, now: Instant) -> Batch | None:
@@ -102,11 +138,19 @@ class Polls:
         return Batch(window=Window(since, max(since, now)), gaps=(gap,))
 
     def health(self, now: Instant) -> tuple[SourceHealth, ...]:
-        """Say of each source how its worst place stands."""
+        """Say of each source how its worst place stands; none stands while another daemon reads."""
+        if self.holds_lease is False:
+            return ()
         by_source: dict[str, list[_Known]] = {}
         for poll, known in zip(self._polls, self._known, strict=True):
             by_source.setdefault(poll.source.name, []).append(known)
         return tuple(_health(name, places, now) for name, places in by_source.items())
+
+
+def _waiting(now: Instant) -> Batch:
+    detail, hint = "standby: another daemon holds the lease, and reads AWS", "look at its report"
+    gap = Gap(SourceName.TABLE_CATALOG, GapReason.NOT_ENABLED, detail, hint)
+    return Batch(window=Window(now, now), gaps=(gap,))
 
 
 def _placed(batch: Batch, poll: Poll) -> Batch:

@@ -243,13 +243,19 @@ class Watch:
                 if stretch is None or is_old
                 else self._observe(stretch, collected.batches, collected.blind_spots())
             )
-            kept = None if is_old else self._aside.settled
-            self._aside = msgspec.structs.replace(self._aside, settled=kept, generation=collected.generation)
+            self._aside = msgspec.structs.replace(self._aside, generation=collected.generation)
+        self._forget_settled(end, collected)
         if end // MINUTE_MS != self._aside.minute:
             begin = max(first, end - _HOUR_MS) if first else end - _HOUR_MS
             whole = self._observe(Window(begin, end), collected.batches)
             self._aside = msgspec.structs.replace(self._aside, minute=end // MINUTE_MS)
         return settled, whole
+
+    def _forget_settled(self, end: Instant, collected: Collected) -> None:
+        """Let go of a judgement that says nothing of now: CloudWatch covered it too long ago, or another reads it."""
+        known = self._aside.settled
+        if known is not None and (collected.is_standby or end - known.report.window.end > _STALE_MS):
+            self._aside = msgspec.structs.replace(self._aside, settled=None)
 
     def _observe(self, window: Window, batches: tuple[Batch, ...], gaps: tuple[Gap, ...] = ()) -> Observations:
         setup = self.setup

@@ -220,3 +220,48 @@ async def test_a_source_that_fails_after_it_came_is_down_and_says_since_when(clo
         await until(lambda: polls.generation > generation + 1)
         (health,) = polls.health(clock.now)
     assert (health.is_up, health.last_success_seconds, health.delay_seconds) == (False, NOW / 1000, None)
+
+
+class Gate:
+    """Open or not, as it is told."""
+
+    def __init__(self, *, is_open: bool) -> None:
+        self.is_open = is_open
+        self.was_run = False
+        self.may_pass = asyncio.Event()
+
+    async def opened(self) -> None:
+        if not self.is_open:
+            await self.may_pass.wait()
+
+    async def run(self) -> None:
+        self.was_run = True
+
+
+async def test_nothing_is_asked_while_another_daemon_reads(clock: Clock, pauses: list[float]) -> None:
+    catalog, gate = Catalog(), Gate(is_open=False)
+    polls = Polls([Poll(catalog, EVERY)], clock, gate)
+    async with running(polls):
+        await until(lambda: gate.was_run)
+        (told,) = polls.batches(NOW + 10 * EVERY)
+        assert (catalog.asked, told.gaps[0].reason, polls.health(NOW)) == ([], GapReason.NOT_ENABLED, ())
+        assert polls.holds_lease is False
+        gate.is_open = True
+        gate.may_pass.set()
+        await until(lambda: bool(catalog.asked))
+    assert polls.holds_lease is True
+    assert pauses
+
+
+async def test_what_was_read_before_is_told_no_more_when_another_reads(clock: Clock, pauses: list[float]) -> None:
+    gate = Gate(is_open=True)
+    polls = Polls([Poll(Catalog(), EVERY)], clock, gate)
+    async with running(polls):
+        await until(lambda: polls.generation > 0)
+        assert polls.batches(NOW)[0].covers
+        gate.is_open = False
+        before = polls.generation
+        assert polls.batches(NOW)[0].covers == ()
+        assert polls.generation > before
+    assert pauses
+    assert Polls([], clock).holds_lease is None

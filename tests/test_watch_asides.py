@@ -114,6 +114,19 @@ def test_a_poll_that_failed_leaves_the_last_judgement_for_a_while(setup: Setup) 
     assert nothing.aside.settled is not None
 
 
+def test_what_failing_polls_leave_is_let_go_when_it_says_nothing_of_now(setup: Setup) -> None:
+    watch = Watch(setup, None)
+    look(watch, NOW, brought())
+    assert watch.gather(NOW + 20 * MINUTE, QUIET, Collected((), 2)).aside.settled is not None
+    assert watch.gather(NOW + 31 * MINUTE, QUIET, Collected((), 2)).aside.settled is None
+
+
+def test_what_was_judged_is_let_go_at_once_when_another_daemon_reads(setup: Setup) -> None:
+    watch = Watch(setup, None)
+    look(watch, NOW, brought())
+    assert watch.gather(NOW + 10_000, QUIET, Collected((), 2, is_standby=True)).aside.settled is None
+
+
 def test_the_last_hour_is_judged_once_a_minute(setup: Setup) -> None:
     watch = Watch(setup, None)
     spans = [look(watch, NOW + after, brought()).span for after in range(0, 130_000, 10_000)]

@@ -24,13 +24,23 @@ def run(
     output: Annotated[
         Lines, typer.Option("--format", help="How findings that open and close are printed.")
     ] = Lines.TEXT,
+    standby: Annotated[
+        str | None,
+        typer.Option(
+            metavar="LEASE",
+            help="Read AWS only while holding a lease, and else wait for it: file:/path/lease or s3://bucket/key.",
+        ),
+    ] = None,
 ) -> None:
     """Tail request logs, judge every ten seconds, print findings as they open and close, serve metrics and docs.
 
     SIGHUP reloads configuration and contract; SIGTERM ends within five seconds, with everything noted down.
+
+    With --standby several daemons may watch the same tables, and one of them reads AWS. When it dies, another takes
+    over within three renewals of the lease (?renew=10s); when it is stopped, at once.
     """
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGHUP})  # until the daemon is there to take it
     from analyzer.app import run_daemon  # noqa: PLC0415 -- light start
     from analyzer.cli.output import write  # noqa: PLC0415 -- light start
 
-    run_daemon(config, as_json=output is Lines.JSON, write=write)
+    run_daemon(config, as_json=output is Lines.JSON, write=write, standby=standby)

@@ -63,7 +63,8 @@ class Spent(Struct, frozen=True):
 class Health(Struct, frozen=True, kw_only=True):
     """How the daemon and its source stand; `…_seconds` without a duration are times since the epoch.
 
-    None stands for what has not happened yet. `reads_log` says whether there is a request log at all.
+    None stands for what has not happened yet. `reads_log` says whether there is a request log at all. `holds_lease` is
+    None where no other daemon stands by.
     """
 
     is_config_valid: bool
@@ -76,6 +77,7 @@ class Health(Struct, frozen=True, kw_only=True):
     reads_log: bool = True
     polled: tuple[SourceHealth, ...] = ()
     spent: Spent = Spent()
+    holds_lease: bool | None = None
 
 
 class Ledger(Struct, frozen=True):
@@ -148,6 +150,8 @@ def _describe_health(table: SeriesTable, health: Health) -> None:
     ):
         for api, value in by_api.items():
             table.add(name, (api,), value)
+    if health.holds_lease is not None:
+        table.raise_to("dynascope_lease_held", (), float(health.holds_lease))
     table.raise_to("dynascope_config_valid", (), float(health.is_config_valid))
     table.raise_to("dynascope_build_info", (__version__, platform.python_version()), 1.0)
 

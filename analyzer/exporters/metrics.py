@@ -149,7 +149,6 @@ METRICS: tuple[Metric, ...] = (
         help="Units that the request log explains ÷ units that AWS billed.",
         labels=("direction",),
         of_target=True,
-        awaits="CloudWatch metrics",
     ),
     Metric(
         name="dynascope_table_info",
@@ -227,7 +226,7 @@ METRICS: tuple[Metric, ...] = (
         of_target=False,
     ),
     *(
-        Metric(name=name, kind=Kind.COUNTER, help=text, labels=("api",), awaits="sources that call AWS")
+        Metric(name=name, kind=Kind.COUNTER, help=text, labels=("api",))
         for name, text in (
             ("dynascope_aws_calls_total", "Calls to AWS."),
             ("dynascope_aws_billed_metrics_total", "Metrics that CloudWatch bills for."),
@@ -247,6 +246,11 @@ METRICS: tuple[Metric, ...] = (
         "dynascope_series_dropped_total",
         "Series beyond a metric's bound, counted once an analysis.",
         "metric",
+        of_target=False,
+    ),
+    _gauge(
+        "dynascope_lease_held",
+        "1 while this daemon reads AWS, 0 while another does; only with --standby.",
         of_target=False,
     ),
     _gauge(

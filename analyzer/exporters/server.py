@@ -59,6 +59,8 @@ class Server:
         self.policy: Policy = policy
         self.salt = salt
         self.marks = Marks() if marks is None else marks
+        self.is_standby: Callable[[], bool] = bool
+        """Whether another daemon reads AWS instead of this one."""
         self._clock = clock
         self._pages = pages
         self._exposition: Exposition = NOTHING_YET
@@ -141,6 +143,9 @@ class Server:
         return web.Response(text="ok\n")
 
     async def _ready(self, _request: web.Request) -> web.Response:
+        """Say whether it works; one that stands by does, and is ready to take over."""
+        if self.is_standby():
+            return web.Response(text="standby\n")
         if self._report is None:
             return web.Response(status=503, text="nothing judged yet\n")
         return web.Response(text="ok\n")

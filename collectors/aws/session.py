@@ -40,6 +40,10 @@ _SULK_MS = 10_000
 """So long a role that could not be assumed is not asked for again: a hundred calls must not become a hundred more."""
 
 
+def _anybody() -> None:
+    """Let every call through."""
+
+
 class Place(NamedTuple):
     """Where a call goes: an account (None is the daemon's own) and a region."""
 
@@ -99,6 +103,8 @@ class Aws:
         self._accounts = {account.account: _Account(account, config.concurrent) for account in accounts}
         self._sessions = {name: self._session(home.credentials) for name, home in self._accounts.items()}
         self._first = self._own_region() or "us-east-1"
+        self.permit: Callable[[], None] = _anybody
+        """Asked before each call; raises CollectError where another process makes them."""
         self.skew_ms: int | None = None
         """How far our clock was ahead of AWS's at the last answer, None before the first."""
 
@@ -113,6 +119,7 @@ class Aws:
         self, service: str, operation: str, *, region: str | None = None, account: str | None = None, **params: object
     ) -> dict[str, Any]:
         """Make one call; see AwsCaller. Raises CollectError."""
+        self.permit()
         place = Place(account, region or self._first)
         home = self._accounts.get(account)
         if home is None:

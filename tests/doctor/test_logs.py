@@ -1,9 +1,7 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any
-
-import pytest
+from typing import TYPE_CHECKING, Any
 
 from analyzer.config import Settings
 from analyzer.doctor import logs
@@ -11,6 +9,9 @@ from analyzer.doctor.logs import examine_logs
 from analyzer.errors import MalformedError
 from analyzer.setup import Setup, build_setup
 from tests.support.scripted_aws import ScriptedAws
+
+if TYPE_CHECKING:
+    import pytest
 
 
 def setup_of(**log: Any) -> Setup:

@@ -90,6 +90,7 @@ class Daemon:
         self.errors = folder / "stderr"
         self.output = folder / "stdout"
         self.url = ""
+        self.options: list[str] = []
         self.process: subprocess.Popen[bytes] | None = None
 
     def configure(self, **settings: Any) -> None:
@@ -100,7 +101,9 @@ class Daemon:
         before = self.errors.stat().st_size if self.errors.exists() else 0
         with self.errors.open("ab") as errors, self.output.open("ab") as output:
             self.process = subprocess.Popen(
-                [COMMAND, "run", "--config", self.config, "--format", "json"], stdout=output, stderr=errors
+                [COMMAND, "run", "--config", self.config, "--format", "json", *self.options],
+                stdout=output,
+                stderr=errors,
             )
         self._began = before
 

@@ -8,7 +8,16 @@ import pytest
 from prometheus_client.openmetrics.parser import text_string_to_metric_families as parse_openmetrics
 from prometheus_client.parser import text_string_to_metric_families as parse_text
 
-from analyzer.exporters.assemble import RECORD_COUNTERS, Health, Kept, Ledger, assemble, count_dropped
+from analyzer.exporters.assemble import (
+    RECORD_COUNTERS,
+    Health,
+    Kept,
+    Ledger,
+    SourceHealth,
+    Spent,
+    assemble,
+    count_dropped,
+)
 from analyzer.exporters.exemplars import Exemplars
 from analyzer.exporters.from_counts import Carried, count_cells
 from analyzer.exporters.metrics import BY_NAME, METRICS
@@ -37,6 +46,9 @@ HEALTH = Health(
     checkpoint_seconds=1_700_000_001.0,
     analysis_seconds=0.25,
     records={"read": 13, "bad": 2},
+    polled=(SourceHealth("cloudwatch-metrics", is_up=True, last_success_seconds=1.0, delay_seconds=200.0),),
+    spent=Spent({"GetMetricData": 1}, {"GetMetricData": 500}, {"GetMetricData": 0.005}),
+    holds_lease=True,
 )
 
 
@@ -318,7 +330,7 @@ def test_every_metric_is_filled_but_those_that_say_what_they_await(busy: Counts)
     series = everything(busy)
     empty = {m.name for m in METRICS if not series.values(m.name) and not series.distributions(m.name)}
     waiting = {m.name for m in METRICS if m.awaits is not None}
-    assert empty == waiting - {"dynascope_coverage_ratio"}  # a report of both sources fills it, the daemon has one
+    assert empty == waiting
 
 
 def test_no_label_holds_a_key_or_a_fingerprint(busy: Counts) -> None:

@@ -63,6 +63,11 @@ async def test_the_process_is_healthy_before_it_is_ready(client: Client) -> None
     assert (await client.get("/readyz"))[0] == 200
 
 
+async def test_one_that_stands_by_is_ready_to_take_over_and_says_so(client: Client) -> None:
+    client.server.is_standby = lambda: True
+    assert (await client.get("/readyz"))[:2] == (200, "standby\n")
+
+
 async def test_the_report_shows_keys_as_the_policy_allows(client: Client) -> None:
     await client.server.export(report(finding()))
     _, body, _ = await client.get("/api/v1/report")

@@ -45,6 +45,10 @@ def end_with_parent() -> None:
     threading.Thread(target=watch, daemon=True).start()
 
 
+_TOLD = frozenset({"content-type", "etag", "last-modified"})
+"""What an answer says of itself beside AWS's own headers."""
+
+
 class Moto:
     """The control plane and validator."""
 
@@ -115,7 +119,7 @@ class Moto:
             told = {
                 name: value
                 for name, value in response.headers.items()
-                if name.lower().startswith("x-amzn") or name.lower() == "content-type"
+                if name.lower().startswith("x-amz") or name.lower() in _TOLD
             }
             return response.status, told, await response.read()
 

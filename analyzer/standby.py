@@ -1,0 +1,142 @@
+"""Two daemons on the same tables: one reads AWS, the other waits until it falls silent, and nothing is paid twice."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import socket
+import time
+import uuid
+from typing import TYPE_CHECKING, Any
+
+from analyzer.errors import CollectError, UnsupportedError
+from analyzer.lease import FREE, LeaseConfig, Seen, is_held, looked, may_take, next_lease
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from structlog.typing import FilteringBoundLogger
+
+    from analyzer.lease_places import LeasePlace
+
+__all__ = ["Standby", "steady_ms"]
+
+_GIVE_BACK_SECONDS = 2.0
+
+
+def steady_ms() -> int:
+    """Return milliseconds of a clock that nobody sets; where there is one, of one that goes on while machines sleep."""
+    if hasattr(time, "CLOCK_BOOTTIME"):
+        return time.clock_gettime_ns(time.CLOCK_BOOTTIME) // 1_000_000
+    return time.monotonic_ns() // 1_000_000
+
+
+class Standby:
+    """Keeps a lease, or waits for it; AWS may be read while `is_open`.
+
+    `spent` says what reading cost today, `inherit` takes over what the holder before had spent.
+    """
+
+    def __init__(
+        self,
+        place: LeasePlace,
+        config: LeaseConfig,
+        log: FilteringBoundLogger,
+        *,
+        spent: Callable[[], dict[str, Any]] = dict,
+        inherit: Callable[[dict[str, Any]], None] = lambda _: None,
+        clock: Callable[[], int] = steady_ms,
+    ) -> None:
+        self.me = f"{socket.gethostname()}:{os.getpid()}:{uuid.uuid4().hex[:8]}"
+        self._place = place
+        self._config = config
+        self._log = log
+        self._spent = spent
+        self._inherit = inherit
+        self._clock = clock
+        self._seen: Seen | None = None
+        self._renewed_at: int | None = None
+        self._was_open: bool | None = None
+        self._complaint: str | None = None
+        self._changed = asyncio.Event()
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the lease is held at this moment: also where nobody could renew it, it ends by itself."""
+        return is_held(self._renewed_at, self._clock(), self._config.lease_ms)
+
+    def permit(self) -> None:
+        """Let a call through; raises UnsupportedError while another daemon reads."""
+        if not self.is_open:
+            hint = "nothing is wrong: it takes over when the other falls silent"
+            raise UnsupportedError("standby: another daemon holds the lease, and reads AWS", hint=hint)
+
+    async def opened(self) -> None:
+        """Wait until the lease is held."""
+        while not self.is_open:
+            self._changed.clear()
+            await self._changed.wait()
+
+    async def run(self) -> None:
+        """Keep the lease, or look at it, until cancelled; then give it back, so that another begins at once."""
+        try:
+            while True:
+                await self._step()
+                pause = self._config.renew_ms if self.is_open else self._config.look_ms
+                await asyncio.sleep(pause / 1000)
+        finally:
+            with contextlib.suppress(CollectError, TimeoutError):
+                await asyncio.wait_for(self._give_back(), _GIVE_BACK_SECONDS)
+
+    async def _step(self) -> None:
+        began = self._clock()
+        try:
+            lease, version = await self._place.read()
+            now = self._clock()
+            seen = self._seen = looked(self._seen, lease, version, now)
+            if may_take(self.me, seen, now):
+                await self._write(seen, began)
+            else:
+                self._renewed_at = None
+            self._complain(None)
+        except CollectError as error:
+            self._complain(f"{error}; {error.hint}")
+        self._tell()
+
+    async def _write(self, seen: Seen, began: int) -> None:
+        is_new = seen.lease is None or seen.lease.holder != self.me
+        if is_new and seen.lease is not None:
+            self._inherit(seen.lease.spent)
+        wanted = next_lease(self.me, seen.lease, self._config.lease_ms, self._spent())
+        self._renewed_at = began if await self._place.write(wanted, seen.version) else None
+
+    async def _give_back(self) -> None:
+        if not self.is_open:
+            return
+        self._renewed_at = None
+        lease, version = await self._place.read()
+        if lease is not None and lease.holder == self.me:
+            given = next_lease(FREE.holder, lease, self._config.lease_ms, self._spent())
+            await self._place.write(given, version)
+
+    def _tell(self) -> None:
+        """Say when the lease comes and goes, and let who waits for it go on."""
+        is_open = self.is_open
+        if is_open != self._was_open:
+            holder = None if self._seen is None or self._seen.lease is None else self._seen.lease.holder
+            if is_open:
+                self._log.info("holds the lease, and reads AWS", lease=self.me)
+            else:
+                self._log.info("standby: another daemon reads AWS", lease=holder)
+        self._was_open = is_open
+        if is_open:
+            self._changed.set()
+
+    def _complain(self, what: str | None) -> None:
+        """Say once that the lease cannot be reached, and once that it can."""
+        if what is not None and self._complaint is None:
+            self._log.error("the lease cannot be reached", because=what)
+        if what is None and self._complaint is not None:
+            self._log.info("the lease is reached again")
+        self._complaint = what
