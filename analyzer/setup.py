@@ -35,6 +35,7 @@ __all__ = [
     "Setup",
     "build_setup",
     "check_settings",
+    "checked",
     "checked_settings",
     "contract_of",
     "declared_keys",
@@ -104,21 +105,33 @@ def load_setup(path: Path | None, environ: Mapping[str, str] | None = None, fall
     return build_setup(settings, faults, fallback)
 
 
+def checked(
+    path: Path | None,
+    environ: Mapping[str, str] | None = None,
+    overrides: Mapping[str, object] | None = None,
+    contract: Sequence[Path | str] = (),
+) -> tuple[Settings, Contract]:
+    """Read a configuration and the contract that it names, and try all else that it names.
+
+    `overrides` and `contract` are what the command line says. Raises ConfigError or ContractError with every fault.
+    """
+    settings, faults = read_settings(path, environ, overrides)
+    if contract:
+        settings = settings.model_copy(update={"contract": tuple(map(str, contract))})
+    found = list(faults)
+    parts = _build(settings, found)
+    _refuse(found, settings)
+    return settings, cast("Contract", parts.contract)
+
+
 def checked_settings(
     path: Path | None,
     environ: Mapping[str, str] | None = None,
     overrides: Mapping[str, object] | None = None,
     contract: Sequence[Path | str] = (),
 ) -> Settings:
-    """Read a configuration, and try everything that it names; raises ConfigError or ContractError with every fault.
-
-    `overrides` and `contract` are what the command line says.
-    """
-    settings, faults = read_settings(path, environ, overrides)
-    if contract:
-        settings = settings.model_copy(update={"contract": tuple(map(str, contract))})
-    _refuse((*faults, *check_settings(settings)), settings)
-    return settings
+    """Read like `checked`, and return the configuration alone."""
+    return checked(path, environ, overrides, contract)[0]
 
 
 def check_settings(settings: Settings) -> tuple[Fault, ...]:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from analyzer.cli.judging import Judged, Stretch
     from analyzer.cli.reading import LogFile
     from analyzer.config import Settings
+    from analyzer.contract.model import Contract
 
 __all__ = ["analyze"]
 
@@ -59,10 +60,10 @@ def analyze(  # noqa: PLR0913, PLR0917 -- one parameter an option
     """
     from analyzer.cli.foreign import choose, declare_keys  # noqa: PLC0415 -- light start
     from analyzer.cli.inputs import parse_moment  # noqa: PLC0415 -- light start
-    from analyzer.cli.settings import settings_of  # noqa: PLC0415 -- light start
-    from analyzer.setup import contract_of, salt_of  # noqa: PLC0415 -- light start
+    from analyzer.cli.settings import settings_and_contract  # noqa: PLC0415 -- light start
+    from analyzer.setup import salt_of  # noqa: PLC0415 -- light start
 
-    settings = settings_of(config, contract, window, salt_file)
+    settings, declared = settings_and_contract(config, contract, window, salt_file)
     salt = salt_of(settings)
     files = _logs(logs, jobs)
     ends = parse_moment(since, "--since"), parse_moment(until, "--until")
@@ -70,9 +71,9 @@ def analyze(  # noqa: PLR0913, PLR0917 -- one parameter an option
     for said in choose(files, shape, mapping):
         print(f"dynascope: {said}", file=sys.stderr)
     if any(file.decoder is not None for file in files):
-        declare_keys(files, contract_of(settings))
+        declare_keys(files, declared)
     stretch = _stretch(files, *ends, is_relative=is_relative)
-    judged = _judge(files, settings, stretch, jobs)
+    judged = _judge(files, (settings, declared), stretch, jobs)
     for complaint in judged.complaints:
         print(f"dynascope: {complaint}", file=sys.stderr)
     print_report(judged.report, output, Keys.REVEAL if reveal_keys else keys or Keys(settings.keys), salt)
@@ -111,13 +112,13 @@ def _stretch(logs: Sequence[LogFile], since: Moment | None, until: Moment | None
     return Stretch(*place_stretch(since, until, end_of(logs) if is_relative else None))
 
 
-def _judge(logs: Sequence[LogFile], settings: Settings, stretch: Stretch, jobs: int) -> Judged:
+def _judge(logs: Sequence[LogFile], read: tuple[Settings, Contract], stretch: Stretch, jobs: int) -> Judged:
     """Judge, with a bar on a terminal while it lasts."""
     from analyzer.cli.inputs import STDIN  # noqa: PLC0415 -- light start
     from analyzer.cli.judging import judge_logs  # noqa: PLC0415 -- light start
 
     if not sys.stderr.isatty():
-        return judge_logs(logs, settings, stretch, jobs)
+        return judge_logs(logs, *read, stretch, jobs)
     from rich.console import Console  # noqa: PLC0415 -- only on a terminal
     from rich.progress import BarColumn, DownloadColumn, Progress, TimeRemainingColumn  # noqa: PLC0415 -- same
 
@@ -125,4 +126,4 @@ def _judge(logs: Sequence[LogFile], settings: Settings, stretch: Stretch, jobs: 
     columns = ("reading", BarColumn(), DownloadColumn(), TimeRemainingColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
         task = progress.add_task("reading", total=size)
-        return judge_logs(logs, settings, stretch, jobs, lambda count: progress.advance(task, count))
+        return judge_logs(logs, *read, stretch, jobs, lambda count: progress.advance(task, count))

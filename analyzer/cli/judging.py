@@ -82,12 +82,12 @@ def new_walk(settings: Settings, contract: Contract, recording: Recording | None
 def judge_logs(
     logs: Sequence[LogFile],
     settings: Settings,
+    contract: Contract,
     stretch: Stretch,
     jobs: int = 1,
     seen: Callable[[int], None] | None = None,
 ) -> Judged:
     """Walk logs in the order of time; stopped by the user, conclude from what was read."""
-    contract = contract_of(settings)
     walk, digest = new_walk(settings, contract), new_digest(settings, contract)
     was_stopped = False
     readable: set[str] = set()
@@ -96,7 +96,7 @@ def judge_logs(
         if jobs > 1:
             from analyzer.cli.parallel import digest_parts  # noqa: PLC0415 -- starts processes, only when asked for
 
-            for log, part in digest_parts(logs, settings, stretch, jobs, seen):
+            for log, part in digest_parts(logs, (settings, contract), stretch, jobs, seen):
                 readable |= {log} if part.read.read else set()
                 digest.merge(part)
                 span = digest.span()

@@ -17,12 +17,13 @@ from analyzer.cli.reading import LogFile, read_blocks
 from analyzer.config import Settings, build_struct
 from analyzer.requests.digest import Digest
 from analyzer.requests.digest_limits import DigestLimits
-from analyzer.setup import contract_of, salt_of
+from analyzer.setup import salt_of
 from collectors.request_log.unpacking import is_packed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    from analyzer.contract.model import Contract
 
 __all__ = ["digest_parts", "parts_of", "start_method"]
 
@@ -57,10 +58,15 @@ def _is_packed(log: LogFile) -> bool:
 
 
 def digest_parts(
-    logs: Sequence[LogFile], settings: Settings, stretch: Stretch, jobs: int, seen: Callable[[int], None] | None
+    logs: Sequence[LogFile],
+    read: tuple[Settings, Contract],
+    stretch: Stretch,
+    jobs: int,
+    seen: Callable[[int], None] | None,
 ) -> Iterator[tuple[str, Digest]]:
     """Yield the digest of each part with the name of its log, in the order of the logs."""
-    lexicon = contract_of(settings).lexicon(salt_of(settings))
+    settings, contract = read
+    lexicon = contract.lexicon(salt_of(settings))
     limits = build_struct(settings, "limits", DigestLimits)
     parts = parts_of(logs, jobs)
     by_name = {log.name: log for log in logs}
@@ -68,7 +74,7 @@ def digest_parts(
         jobs, mp_context=get_context(start_method()), initializer=_leave_interrupts_to_the_parent
     )
     try:
-        digested = pool.map(partial(_digest, settings=settings, stretch=stretch), parts)
+        digested = pool.map(partial(_digest, settings=settings, contract=contract, stretch=stretch), parts)
         for log, part in zip(parts, digested, strict=True):
             if log.decoder is not None:
                 by_name[log.name].bad, by_name[log.name].others = part.bad, part.others
@@ -92,8 +98,8 @@ def _leave_interrupts_to_the_parent() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
-def _digest(log: LogFile, settings: Settings, stretch: Stretch) -> Part:
-    digest = new_digest(settings, contract_of(settings))
+def _digest(log: LogFile, settings: Settings, contract: Contract, stretch: Stretch) -> Part:
+    digest = new_digest(settings, contract)
     for block in read_blocks(log, stretch.since, stretch.until):
         digest.update(block)
     return Part(digest.snapshot(), log.breaks_off, log.bad, log.others)
