@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import os
 import sys
 from pathlib import Path  # noqa: TC003 -- typer evaluates the annotations
 from typing import TYPE_CHECKING, Annotated
@@ -24,6 +26,8 @@ if TYPE_CHECKING:
 __all__ = ["analyze"]
 
 _STOPPED = 130
+_RARELY = (50_000, 20, 50)
+"""When to look for garbage in cycles: reading makes millions of values that live for a moment, and no cycles."""
 
 
 def analyze(  # noqa: PLR0913, PLR0917 -- one parameter an option
@@ -58,6 +62,8 @@ def analyze(  # noqa: PLR0913, PLR0917 -- one parameter an option
 
     And why, who does it, whether it heals alone, and what to do.
     """
+    gc.set_threshold(*_RARELY)
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # no matrix is multiplied here, and idle threads cost
     from analyzer.cli.foreign import choose, declare_keys  # noqa: PLC0415 -- light start
     from analyzer.cli.inputs import parse_moment  # noqa: PLC0415 -- light start
     from analyzer.cli.settings import settings_and_contract  # noqa: PLC0415 -- light start

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING
@@ -36,8 +35,6 @@ if TYPE_CHECKING:
 __all__ = ["Judged", "Stretch", "judge_logs", "judge_recording", "new_digest"]
 
 _LATE_MS = 120_000
-_RARELY = (50_000, 20, 50)
-"""When to look for garbage in cycles: reading makes millions of values that live for a moment, and no cycles."""
 _RECORDS = 2000
 
 
@@ -91,7 +88,6 @@ def judge_logs(
     walk, digest = new_walk(settings, contract), new_digest(settings, contract)
     was_stopped = False
     readable: set[str] = set()
-    gc.set_threshold(*_RARELY)
     try:
         if jobs > 1:
             from analyzer.cli.parallel import digest_parts  # noqa: PLC0415 -- starts processes, only when asked for
