@@ -133,8 +133,8 @@ def _routes_not_taken(setup: Setup, amounts: Sequence[Amount]) -> Iterator[Check
         mend = "dynascope insights watch TABLE --for 30m tells what one table costs, and takes half an hour of it"
         yield Check("contributor-insights, not switched on", "unchecked", told, mend)
     if not any(one.layout == "cloudtrail" for one in setup.request_log.s3):
-        cost = trail_month(_MUCH_TRAFFIC)
-        told = f"for {_MUCH_TRAFFIC:,} requests a second: {_money(cost.dollars)}"
+        day = trail_month(_MUCH_TRAFFIC).dollars / _DAYS_A_MONTH
+        told = f"for {_MUCH_TRAFFIC:,} requests a second: about {day:,.0f} dollars a day"
         yield Check("CloudTrail data events, not read", "unchecked", told, "a sampler or OpenTelemetry costs less")
 
 

@@ -94,7 +94,7 @@ def test_a_cold_start_on_five_hundred_tables_stays_under_the_rates() -> None:
 def test_routes_that_are_not_taken_are_told_with_their_price() -> None:
     told = checks(SMALL)
     assert "3 tables and indexes without it" in told["contributor-insights, not switched on"].message
-    assert "about 26,280 dollars a month" in told["CloudTrail data events, not read"].message
+    assert "about 864 dollars a day" in told["CloudTrail data events, not read"].message
     both = checks(
         Amount(tables=2, insights=2),
         aws={"collect": ["changes"]},
