@@ -47,7 +47,8 @@ def main(config: str, *arguments: str) -> int:
         text = Path(config).read_text("utf-8").replace(SHOWN_PORT, port)
         Path(folder, "dynascope.yaml").write_text(text, "utf-8")
         shutil.copy(ROOT / "deploy/demo/contract.yaml", folder)
-        command: list[str | Path] = [Path(sys.executable).with_name("dynascope"), *arguments, "--config", f"{folder}/dynascope.yaml"]
+        dynascope = str(Path(sys.executable).with_name("dynascope"))
+        command = [dynascope, *arguments, "--config", f"{folder}/dynascope.yaml"]
         done = subprocess.run(command, env=os.environ | aws.environment, capture_output=True, text=True, check=False)
         aws.close()
     told = (done.stdout + done.stderr).replace(folder, SHOWN_FOLDER).replace(port, SHOWN_PORT)
