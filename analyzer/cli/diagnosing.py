@@ -52,6 +52,8 @@ __all__ = [
 
 _SHORTEST_MS = MINUTE_MS
 _LONGEST_MS = 86_400_000
+_RATE_SHARE = 0.9
+"""Somebody waits for one look: for that moment it may take nearly all of what AWS allows."""
 _FREE_USD = 0.10
 """A sweep that costs no more is not worth a question at three in the morning."""
 
@@ -138,10 +140,10 @@ def run(asked: Asked, tell: Callable[[Looked], None], clock: Callable[[], Instan
 
 
 def aws_config(asked: Asked) -> AwsConfig:
-    """Return the way to AWS; a one-off look may take all of AWS's published rates for a moment."""
+    """Return the way to AWS: where, and as whom."""
     account = () if asked.role is None else (AwsAccount(account=_account_of(asked.role), role=asked.role),)
     return AwsConfig(
-        regions=asked.regions, profile=asked.bench.profile, accounts=account or (AwsAccount(),), rate_share=1.0
+        regions=asked.regions, profile=asked.bench.profile, accounts=account or (AwsAccount(),), rate_share=_RATE_SHARE
     )
 
 
