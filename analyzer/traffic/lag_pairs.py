@@ -90,9 +90,9 @@ def lag_pairs(traffic: Traffic, skew_ms: float = 0.0) -> Iterator[LagPair]:
 
 
 def probe_pairs(probes: Iterable[LagProbe]) -> Iterator[LagPair]:
-    """Yield the pairs of the canary; its writes have negative numbers, apart from those of a log."""
+    """Yield the pairs of the canary: each write is of an item of its own, with a number apart from those of a log."""
     for number, probe in enumerate(probes, 1):
-        key = KeyName(KeyLevel.PARTITION, probe.key)
+        key = KeyName(KeyLevel.ITEM, probe.key, str(number))
         for low, high, is_fresh in probe.polls:
             yield LagPair(key, -number, low / 1000, high / 1000, is_fresh)
 
