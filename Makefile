@@ -4,7 +4,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/.installed
 
-.PHONY: help install demo test check bench golden lock clean
+.PHONY: help install demo test check bench bench-accuracy golden lock clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -41,6 +41,9 @@ endif
 
 bench: $(STAMP) ## speed and memory, as ratios in one run
 	$(BIN)/python -m tests.bench $(ARGS)
+
+bench-accuracy: $(STAMP) ## how often it is right: healthy days and planted faults, by sampling
+	$(BIN)/python -m tests.bench.accuracy $(ARGS)
 
 golden: $(STAMP) ## rewrite the golden files; review the difference before you commit it
 	$(BIN)/python -m pytest --rewrite-golden $(ARGS)
