@@ -168,21 +168,25 @@ class Builder(Transformer[Token, Any]):
         return tuple(action for clause in found for action in clause)
 
 
+_TOGETHER = ("condition", "projection")
+"""Rules that one parser serves: building one takes longer than all that it parses. An update has its own `=`."""
+
+
 @cache
-def _parser(start: str) -> Lark:
-    return Lark(_EXPRESSIONS, parser="lalr", start=start, transformer=Builder(), maybe_placeholders=False)
+def _parser(start: tuple[str, ...]) -> Lark:
+    return Lark(_EXPRESSIONS, parser="lalr", start=list(start), transformer=Builder(), maybe_placeholders=False)
 
 
 def run(start: str, text: str) -> Any:  # noqa: ANN401 - what comes back depends on the rule
     """Parse a text by a rule of the grammar of expressions; raises ExpressionError."""
-    return parse_with(_parser(start), text)
+    return parse_with(_parser(_TOGETHER if start in _TOGETHER else (start,)), text, start)
 
 
-def parse_with(parser: Lark, text: str) -> Any:  # noqa: ANN401 - what comes back depends on the rule
+def parse_with(parser: Lark, text: str, start: str | None = None) -> Any:  # noqa: ANN401 - what comes back depends on the rule
     """Parse a text, having made sure that it does not nest deeper than the stack; raises ExpressionError."""
     _refuse_depth(text)
     try:
-        return parser.parse(text)
+        return parser.parse(text, start)
     except (UnexpectedCharacters, UnexpectedToken) as error:
         raise _explain(error, len(text)) from None
 
