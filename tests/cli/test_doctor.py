@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from analyzer.cli.main import execute
+from analyzer.knowledge.iam import Tier, actions_of, features_of
+from collectors.aws.errors import permission_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -53,6 +55,18 @@ def test_an_account_that_is_well_is_ok_and_its_bill_is_told(
     assert "4 rules" in groups["what it costs, at list price"]["contributor-insights"]["message"]
     assert not [name for _, name in aws.calls() if name.startswith(("Update", "Delete", "Put"))]
     assert not (tmp_path / "dynascope-state").exists()
+
+
+def test_what_it_calls_is_what_the_policy_of_its_tier_allows(
+    aws: LocalAws, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = aws.calls()
+    logs = {"s3": [{"bucket": "gone"}], "cloudwatch_logs": [{"group": "/gone"}], "xray": [{}]}
+    examined(configured(tmp_path, request_log=logs), capsys)
+    names = {"monitoring": "cloudwatch"}
+    called = {permission_of(names.get(service, service), name) for service, name in aws.calls() - before}
+    assert len(called) > 15
+    assert called - {"sts:GetCallerIdentity"} <= actions_of(features_of(Tier.KEYS))
 
 
 def test_a_permission_that_is_missing_is_an_error_with_its_name(
