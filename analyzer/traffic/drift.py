@@ -151,8 +151,10 @@ def _caller(declared: Declared, rows: list[PatternTraffic], traffic: Traffic, to
     others = [row for row in named if row.caller not in declared.callers]
     strangers = [row for row in others if is_closed or row.caller in place.known_callers]
     observed = sum(row.observed for row in strangers)
-    share = share_bounds(observed, sum(row.observed for row in named))
-    where = Standing.OUT if observed >= tolerance.least else Standing.UNKNOWN if others else Standing.IN
+    whole = sum(row.observed for row in named)
+    share = share_bounds(observed, whole)
+    is_clear = not others and whole >= tolerance.least
+    where = Standing.OUT if observed >= tolerance.least else Standing.IN if is_clear else Standing.UNKNOWN
     names = ", ".join(sorted({row.caller for row in strangers if row.caller is not None}))
     return Facet("caller", where, share, 0.0, f"of {names}", ", ".join(declared.callers))
 

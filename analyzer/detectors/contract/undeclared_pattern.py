@@ -14,6 +14,7 @@ from analyzer.detectors.words import counted, percent, who
 from analyzer.model.finding import Advice, Finding, Severity
 from analyzer.model.shape import AttributionKind
 from analyzer.model.sight import Horizon, Sight, Skipped
+from analyzer.statistics.rates import count_bounds
 from analyzer.traffic.measure import add, busiest_caller, evidence_of, total_units
 
 if TYPE_CHECKING:
@@ -58,9 +59,11 @@ class UndeclaredPattern(Struct, frozen=True):
                 yield self._finding(rows, calls, share, traffic)
 
     def _is_more_than_ad_hoc(self, fingerprint: str, calls: Estimate, share: float, traffic: Traffic) -> bool:
-        if share >= self.units_share and _asked(traffic) >= self.least_requests:
+        is_few = calls.value < self.least_requests
+        certain = share * count_bounds(calls.value).low / calls.value if is_few else share
+        if certain >= self.units_share and _asked(traffic) >= self.least_requests:
             return True
-        if calls.value < self.least_requests and not self._is_in_book(fingerprint, traffic):
+        if is_few and not self._is_in_book(fingerprint, traffic):
             return False
         if traffic.hours.get(fingerprint, 0) >= self.least_hours:
             return True

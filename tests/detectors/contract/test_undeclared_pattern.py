@@ -57,6 +57,11 @@ def test_a_share_of_enough_requests_counts_however_few_are_undeclared() -> None:
     assert found(traffic(rows=(undeclared(3, read_units=500), row(requests=16, read_units=500)))) == []
 
 
+def test_one_call_is_a_large_share_by_chance_alone() -> None:
+    assert found(traffic(rows=(undeclared(1, read_units=30), row(requests=99, read_units=70)))) == []
+    assert len(found(traffic(rows=(undeclared(1, read_units=90), row(requests=99, read_units=10))))) == 1
+
+
 def test_what_comes_once_a_minute_is_known_from_the_book() -> None:
     rows = (undeclared(5, read_units=1), row(read_units=999))
     calls = [call("Query", 60 * number, NEW) for number in range(20)]
