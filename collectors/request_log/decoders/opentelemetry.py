@@ -63,10 +63,10 @@ class OpenTelemetryDecoder(JsonDecoder):
 
 def is_dynamodb(attributes: dict[str, Any]) -> bool:
     """Whether a span's attributes are those of a call of DynamoDB, under any name that the conventions had."""
-    system = attributes.get("db.system.name") or attributes.get("db.system")
+    system = text(attributes.get("db.system.name")) or text(attributes.get("db.system"))
     if system in {"aws.dynamodb", "dynamodb"}:
         return True
-    rpc = attributes.get("rpc.system.name") or attributes.get("rpc.system")
+    rpc = text(attributes.get("rpc.system.name")) or text(attributes.get("rpc.system"))
     return rpc == "aws-api" and str(attributes.get("rpc.service") or _method(attributes)[0]).lower() == "dynamodb"
 
 

@@ -20,6 +20,8 @@ _NS_IN_MS = 1_000_000
 _FAILED = frozenset({2, "2", "ERROR", "STATUS_CODE_ERROR", "Error"})
 _SCALARS = ("stringValue", "boolValue", "intValue", "doubleValue", "bytesValue")
 _LONGEST_WHOLE = 19
+_FIXED_64 = 2**64
+"""OTLP's times are of 64 bits; what is beyond is none, and no calendar has its year."""
 
 
 class Span(Struct):
@@ -131,7 +133,9 @@ def _times(value: dict[str, Any]) -> tuple[Instant | None, float | None]:
 def _nanoseconds(value: object) -> int | None:
     if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) <= _LONGEST_WHOLE:
         value = int(value)
-    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else None
+    if not isinstance(value, int) or isinstance(value, bool):
+        return None
+    return value if 0 < value < _FIXED_64 else None
 
 
 def parsed_json(value: object) -> Any:  # noqa: ANN401 -- whatever it holds

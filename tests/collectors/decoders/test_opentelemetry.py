@@ -300,3 +300,17 @@ class TestProtobuf:
             recognized(b"\n" + otlp({**AWS, "rpc.method": "GetItem", "db.name": "t"}).encode())[0].name
             == "opentelemetry"
         )
+
+
+@pytest.mark.parametrize("name", ["db.system.name", "db.system", "rpc.system.name", "rpc.system"])
+@pytest.mark.parametrize("value", [{"a": "b"}, ["dynamodb"], {}])
+def test_a_system_that_is_no_text_is_none_that_is_known(name: str, value: Any) -> None:
+    decoded = decode(OpenTelemetryDecoder(), otlp({name: value}).encode())
+    assert (decoded.lines, decoded.bad) == (b"", {})
+
+
+@pytest.mark.parametrize("nanoseconds", [2**64, 2**70, 10**21])
+def test_a_start_that_is_no_time_of_otlp_is_none(nanoseconds: int) -> None:
+    told = {**AWS, "rpc.method": "Scan"}
+    decoded = decode(OpenTelemetryDecoder(), otlp(told, startTimeUnixNano=nanoseconds).encode())
+    assert (decoded.lines, decoded.bad) == (b"", {"a span has no start time": 1})
