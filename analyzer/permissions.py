@@ -40,9 +40,11 @@ def scope_of(setup: Setup, lease: str | None = None) -> Scope:
     log, collected = setup.request_log, setup.collected
     regions = () if collected is None else _regions(setup)
     include = ("*",) if collected is None or collected.catalog is None else collected.catalog.include
+    tables = tuple(glob if not _UNLIKE_IAM & set(glob) else "*" for glob in include)
     return Scope(
         regions=regions,
-        tables=tuple(glob if not _UNLIKE_IAM & set(glob) else "*" for glob in include),
+        tables=tables,
+        probed=tables,
         roles=_roles(setup),
         buckets=tuple(dict.fromkeys(one.bucket for one in log.s3)),
         objects=tuple(f"{one.bucket}/{one.prefix}*" for one in log.s3),

@@ -8,7 +8,7 @@ from analyzer.config import Settings
 from analyzer.permissions import names_of, scope_of
 from analyzer.setup import Setup, build_setup
 
-WRITES = {"InsightsWatch", "InsightsWatchRole"}
+WRITES = {"InsightsWatch", "InsightsWatchRole", "Canary", "CanaryTables"}
 ROLE = "arn:aws:iam::111122223333:role/watch"
 
 

@@ -36,11 +36,13 @@ _TIERS = list(Tier)
 class Scope(Struct, frozen=True, kw_only=True):
     """What is named in resources: tables and buckets by their names or globs, roles and log groups as configured.
 
-    `regions` empty is every region. `objects` are `bucket/key*` of request logs, `lease` is `bucket/key`.
+    `regions` empty is every region. `probed` are tables that a canary may write to, `objects` are `bucket/key*` of request
+    logs, `lease` is `bucket/key`.
     """
 
     regions: tuple[str, ...] = ()
     tables: tuple[str, ...] = ("*",)
+    probed: tuple[str, ...] = ()
     roles: tuple[str, ...] = ()
     buckets: tuple[str, ...] = ()
     objects: tuple[str, ...] = ()
@@ -49,6 +51,7 @@ class Scope(Struct, frozen=True, kw_only=True):
 
 
 SAMPLE_SCOPE = Scope(
+    probed=("REPLACE-TABLE",),
     roles=("arn:aws:iam::REPLACE-ACCOUNT:role/REPLACE-ROLE",),
     buckets=("REPLACE-LOG-BUCKET",),
     objects=("REPLACE-LOG-BUCKET/*",),
@@ -61,14 +64,15 @@ SAMPLE_SCOPE = Scope(
 class Feature(Struct, frozen=True):
     """One thing that is read or done: its statement's name, its tier, its actions, and what they are allowed on.
 
-    `on` is the kind of resource: `*`, table, rule, role, bucket, object, group or lease.
+    `on` is the kind of resource: `*`, table, probed (tables that a canary writes to), rule, role, bucket, object, group,
+    lease.
     """
 
     name: str
     tier: Tier
     actions: tuple[str, ...]
     on: str = "*"
-    condition: dict[str, dict[str, str]] = {}
+    condition: dict[str, dict[str, Any]] = {}
 
 
 FEATURES: tuple[Feature, ...] = (
@@ -116,6 +120,14 @@ FEATURES: tuple[Feature, ...] = (
         ),
         "table",
     ),
+    Feature("CanaryTables", Tier.WRITES, ("dynamodb:DescribeTable", "dynamodb:DescribeTimeToLive"), "probed"),
+    Feature(
+        "Canary",
+        Tier.WRITES,
+        ("dynamodb:DeleteItem", "dynamodb:PutItem", "dynamodb:Query"),
+        "probed",
+        {"ForAllValues:StringLike": {"dynamodb:LeadingKeys": ["__dynascope_canary__*"]}},
+    ),
     Feature(
         "InsightsWatchRole",
         Tier.WRITES,
@@ -129,7 +141,7 @@ IMPLIED = frozenset({"iam:CreateServiceLinkedRole"})
 """Actions that nobody calls: AWS does, the first time that Contributor Insights is switched on in an account."""
 
 _RULE = "DynamoDBContributorInsights-*"
-_INDEXED = frozenset({"ContributorInsightsTables", "InsightsWatch"})
+_INDEXED = frozenset({"ContributorInsightsTables", "InsightsWatch", "Canary"})
 """Of these an index is a resource of its own."""
 
 
@@ -171,14 +183,19 @@ def _resources(feature: Feature, scope: Scope) -> list[str]:
             for group in scope.groups
             for region in regions
         ],
-        "table": [
-            f"arn:{partition}:dynamodb:{region}:*:table/{table}{part}"
-            for region in regions
-            for table in scope.tables
-            for part in (("", "/index/*") if feature.name in _INDEXED and table != "*" else ("",))
-        ],
+        "table": _tables(feature, scope.tables, partition, regions),
+        "probed": _tables(feature, scope.probed, partition, regions),
     }
     return list(dict.fromkeys(found[feature.on]))
+
+
+def _tables(feature: Feature, tables: tuple[str, ...], partition: str, regions: tuple[str, ...]) -> list[str]:
+    return [
+        f"arn:{partition}:dynamodb:{region}:*:table/{table}{part}"
+        for region in regions
+        for table in tables
+        for part in (("", "/index/*") if feature.name in _INDEXED and table != "*" else ("",))
+    ]
 
 
 def _partition(regions: tuple[str, ...]) -> str:

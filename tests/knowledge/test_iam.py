@@ -11,6 +11,7 @@ import pytest
 
 from analyzer.knowledge.iam import FEATURES, IMPLIED, SAMPLE_SCOPE, Scope, Tier, actions_of, features_of, policy
 from collectors.aws.errors import permission_of
+from collectors.canary.parse import PREFIX
 
 ROOT = Path(__file__).parents[2]
 SERVICES = ("application-autoscaling", "cloudtrail", "cloudwatch", "dynamodb", "logs", "s3", "sts", "xray")
@@ -19,7 +20,7 @@ TELLING = {"parse.py", "rates.py", "errors.py", "differences.py", "facts.py", "s
 WATCHED = re.compile(
     r"(?:Batch|Transact)?(?:Get|Put|Update|Delete|Write)Items?|Query|Scan|(?:Batch)?Execute\w+|Search\w+"
 )
-"""The requests that we look at, and never make."""
+"""The requests that we look at, and never make; the canary makes some."""
 FREE = {"sts:GetCallerIdentity"}
 """Needs no permission (Service Authorization Reference, "AWS Security Token Service")."""
 
@@ -42,7 +43,7 @@ def called() -> set[str]:
             continue
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
             if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value in known:
-                if known[node.value] == "dynamodb" and WATCHED.fullmatch(node.value):
+                if known[node.value] == "dynamodb" and WATCHED.fullmatch(node.value) and "canary" not in path.parts:
                     continue
                 found.add(permission_of(known[node.value], node.value))
     return found - FREE
@@ -72,6 +73,7 @@ def test_the_first_tier_bears_no_key_and_only_the_last_changes_a_table() -> None
     writing = re.compile(r":(?:Update|Create|Delete|Put)")
     assert {action for action in second if writing.search(action)} == {"s3:PutObject"}  # the lease is our own
     assert "dynamodb:GetItem" not in last
+    assert "dynamodb:Scan" not in last
     assert not any("*" in action for action in last)
 
 
@@ -120,6 +122,12 @@ def test_each_part_of_the_world_has_its_own_name(region: str, partition: str) ->
 def test_the_role_that_aws_makes_may_be_made_for_nothing_else() -> None:
     (found,) = statements(SAMPLE_SCOPE, "InsightsWatchRole").values()
     assert found["Condition"] == {"StringEquals": {"iam:AWSServiceName": "contributorinsights.dynamodb.amazonaws.com"}}
+
+
+def test_a_canary_writes_under_its_own_keys_alone() -> None:
+    found = statements(Scope(probed=("orders",)), "Canary")["Canary"]
+    assert found["Condition"]["ForAllValues:StringLike"] == {"dynamodb:LeadingKeys": [f"{PREFIX}*"]}
+    assert found["Resource"] == ["arn:aws:dynamodb:*:*:table/orders", "arn:aws:dynamodb:*:*:table/orders/index/*"]
 
 
 def test_every_feature_allows_something_on_something() -> None:
