@@ -86,9 +86,11 @@ class _Sums:
 
     def __init__(self, values: list[list[int]], rates: list[float]) -> None:
         self._strata = list(zip(values, rates, strict=True))
+        self._totals = values[0] if len(values) == 1 else [sum(column) for column in zip(*values, strict=True)]
+        self._is_exact = min(rates) >= 1
 
     def total(self, column: Count) -> int:
-        return sum(values[column] for values, _ in self._strata)
+        return self._totals[column]
 
     def part(self, column: Count, of: Count) -> float:
         whole = self.total(of)
@@ -100,8 +102,9 @@ class _Sums:
 
     def count(self, column: Count) -> Estimate:
         """Estimate how many calls there were of a kind."""
-        if not self.total(column):
-            return ZERO
+        total = self._totals[column]
+        if self._is_exact or not total:
+            return Estimate.exact(float(total)) if total else ZERO
         return estimate_count((values[column], rate) for values, rate in self._strata)
 
     def units(self, column: Count) -> Estimate:
@@ -113,8 +116,9 @@ class _Sums:
 
         Only the squares of units are kept; other weights are taken to scatter about their mean as units do.
         """
-        if not self.total(column):
-            return ZERO
+        total = self._totals[column]
+        if self._is_exact or not total:
+            return Estimate.exact(float(total)) if total else ZERO
         return estimate_sum(
             (values[column], self._squares(values, column), values[Count.REQUESTS], rate)
             for values, rate in self._strata
