@@ -318,3 +318,16 @@ def test_a_healthy_hour_of_batches_sessions_locks_and_counters_is_silent(tmp_pat
             again: dict[str, Any] = {"parts": parts[9:], "unprocessed": 0, "handed_back": [], "caller": "load"}
             made.request("BatchWriteItem", at + 11.2, units=1, **again)
     assert found(made.replayed(tmp_path)) == set()
+
+
+def test_a_writer_that_tries_several_times_and_then_gives_up_may_come_back_later(tmp_path: Path) -> None:
+    made = Recorded(minutes=5, table="parts-list").table("id", read=10, write=30)
+    for chunk in range(6):
+        parts = [{"op": "Put", "table": "parts-list", "key": {"id": {"S": f"c{chunk}-{n}"}}} for n in range(20)]
+        for again in range(5):
+            batch: dict[str, Any] = {"parts": parts, "unprocessed": 7, "units": 13, "caller": "ingest"}
+            made.request("BatchWriteItem", 30 * chunk + 5 * again, **batch)
+    report = made.replayed(tmp_path)
+    one = only_of(report, "unprocessed-dropped")
+    assert (one.severity, one.confidence) == (Severity.MEDIUM, Confidence.LIKELY)
+    assert one.evidence["left_share"] == 0.2

@@ -81,15 +81,15 @@ class UnprocessedDropped(Struct, frozen=True):
 
 
 def _severity(*, is_write: bool, is_habit: bool) -> Severity:
-    """Lost writes are critical; where a caller sends most of it again and gives up at last, it may well know."""
+    """Lost writes are critical; a caller that sends most of it again and gives up at last may well come back later."""
     if is_write:
-        return Severity.CRITICAL if is_habit else Severity.HIGH
-    return Severity.HIGH if is_habit else Severity.MEDIUM
+        return Severity.CRITICAL if is_habit else Severity.MEDIUM
+    return Severity.HIGH if is_habit else Severity.LOW
 
 
 def _because(group: Left, share: float, *, is_habit: bool) -> str | None:
     if not is_habit:
-        return f"it sends most again and gave up on {percent(share)}: whether it told its own caller is not visible"
+        return f"it sends most again and gave up on {percent(share)}: whether it told its own caller, or puts them in a queue, is not visible"
     return "it was seen once" if len(group.left) == 1 else None
 
 
