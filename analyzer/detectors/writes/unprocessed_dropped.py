@@ -89,7 +89,8 @@ def _severity(*, is_write: bool, is_habit: bool) -> Severity:
 
 def _because(group: Left, share: float, *, is_habit: bool) -> str | None:
     if not is_habit:
-        return f"it sends most again and gave up on {percent(share)}: whether it told its own caller, or puts them in a queue, is not visible"
+        tells = "whether it told its own caller, or queues the rest, is not visible"
+        return f"it sends most again and gave up on {percent(share)}: {tells}"
     return "it was seen once" if len(group.left) == 1 else None
 
 
