@@ -36,8 +36,8 @@ _TIERS = list(Tier)
 class Scope(Struct, frozen=True, kw_only=True):
     """What is named in resources: tables and buckets by their names or globs, roles and log groups as configured.
 
-    `regions` empty is every region. `probed` are tables that a canary may write to, `objects` are `bucket/key*` of request
-    logs, `lease` is `bucket/key`.
+    `regions` empty is every region. `probed` are tables that a canary may write to, `objects` `bucket/key*` of logs,
+    `lease` is `bucket/key`.
     """
 
     regions: tuple[str, ...] = ()
@@ -64,8 +64,8 @@ SAMPLE_SCOPE = Scope(
 class Feature(Struct, frozen=True):
     """One thing that is read or done: its statement's name, its tier, its actions, and what they are allowed on.
 
-    `on` is the kind of resource: `*`, table, probed (tables that a canary writes to), rule, role, bucket, object, group,
-    lease.
+    `on` is the kind of resource: `*`, table, probed (tables that a canary writes to), rule, role, bucket, object, group
+    or lease.
     """
 
     name: str
