@@ -39,10 +39,16 @@ class Bucket:
 
     def take(self, now: Instant) -> int:
         """Take a token and return how many milliseconds to wait before it may be used."""
+        wait = self.wait_ms(now)
+        self._tokens -= 1
+        return wait
+
+    def wait_ms(self, now: Instant) -> int:
+        """Return how long whoever took a token now would have to wait; none is taken."""
         elapsed = max(now - self._at, 0)
-        self._tokens = min(self._tokens + self.rate * elapsed / 1000, self._size) - 1
+        self._tokens = min(self._tokens + self.rate * elapsed / 1000, self._size)
         self._at = now
-        return 0 if self._tokens >= 0 else round(-self._tokens * 1000 / self.rate)
+        return 0 if self._tokens >= 1 else round((1 - self._tokens) * 1000 / self.rate)
 
     def slow_down(self) -> None:
         """Halve the rate: AWS throttled a call, so somebody else uses the rest."""
@@ -125,9 +131,13 @@ class Budget:
         return budget
 
     def _turn(self, now: Instant) -> None:
-        """Begin a new day's money; a clock that went back stays in the day it was in."""
-        if now // _DAY_MS > self._day:
-            self._day, self._today = now // _DAY_MS, 0.0
+        """Begin a new day's money; a clock that went back over midnight stays in the day it was in.
+
+        One that goes back further was wrong before: its day would not come for long.
+        """
+        day = now // _DAY_MS
+        if day > self._day or day < self._day - 1:
+            self._day, self._today = day, 0.0
 
     def _count(self, operation: str, calls: int, charge: Charge) -> None:
         name = operation if operation in self._spent.calls or len(self._spent.calls) < _MOST_APIS else "other"

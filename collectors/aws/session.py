@@ -126,13 +126,17 @@ class Aws:
             hint = "list the account under aws.accounts, with a role to assume"
             raise DeniedError(f"{operation} {place}: no such account is configured", hint=hint)
         deadline = self._clock() + self.config.deadline_ms
+        bucket = self.budget.bucket(service, operation, place.region, place.account or "", self._clock())
+        if bucket.wait_ms(self._clock()) > self.config.deadline_ms:
+            hint = "it is asked again by itself; AWS refuses more calls of it than this"
+            raise ThrottledError(f"{operation} {place}: not asked, since its turn does not come in time", hint=hint)
         attempt = 0
         while True:
             attempt += 1
             try:
                 return await self._try(home, place, service, operation, params)
             except CollectError as error:
-                pause = self._pause(home, place, error, attempt, deadline)
+                pause = self._pause(home, place, error, attempt, deadline - bucket.wait_ms(self._clock()))
                 if pause is None:
                     raise
                 await self._sleep(pause / 1000)

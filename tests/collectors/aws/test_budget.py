@@ -143,3 +143,20 @@ def test_names_over_the_bound_are_counted_together() -> None:
     calls = budget.spent().calls
     assert len(calls) == 257
     assert calls["other"] == 44
+
+
+def test_a_clock_that_was_wrong_by_days_does_not_end_the_money_for_days() -> None:
+    budget = Budget(max_usd_per_day=0.005)
+    spend(budget, NOON + 400 * DAY)
+    with pytest.raises(BudgetError):
+        spend(budget, NOON + 400 * DAY)
+    spend(budget, NOON)
+    with pytest.raises(BudgetError):
+        spend(budget, NOON)
+
+
+def test_a_clock_that_goes_back_over_midnight_gives_no_money_twice() -> None:
+    budget = Budget(max_usd_per_day=0.005)
+    spend(budget, NOON)
+    with pytest.raises(BudgetError):
+        spend(budget, NOON - DAY)

@@ -350,3 +350,21 @@ def test_places_are_every_account_in_each_of_its_regions(config: dict[str, Any],
 def test_without_a_region_the_environment_says_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AWS_DEFAULT_REGION", "ap-south-1")
     assert Aws(AwsConfig()).places() == (Place(None, "ap-south-1"),)
+
+
+@pytest.mark.parametrize("fault", ["throttled", "500 HTML"])
+async def test_an_api_that_may_be_called_once_in_a_while_is_not_waited_for_beyond_the_deadline(
+    connect: Connect, wire: WireAws, fault: str
+) -> None:
+    wire.faults["DescribeLimits"] = JSON_FAULTS[fault]
+    aws = connect(attempts=5)
+    deadline = aws.config.deadline_ms / 1000
+    for _ in range(6):  # again and again, so that the pace is at its slowest
+        before = sum(aws.slept)  # type: ignore[attr-defined]
+        with pytest.raises((ThrottledError, MalformedError)):
+            await aws.call("dynamodb", "DescribeLimits")
+        assert sum(aws.slept) - before <= deadline  # type: ignore[attr-defined]
+    del wire.faults["DescribeLimits"]
+    wire.answers["DescribeLimits"] = lambda _: {"AccountMaxReadCapacityUnits": 80_000}
+    await aws._sleep(3600)
+    assert await aws.call("dynamodb", "DescribeLimits") == {"AccountMaxReadCapacityUnits": 80_000}
