@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
+from asyncio import sleep
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -172,12 +173,12 @@ async def _work(asked: Asked, aws: Aws, tell: Callable[[Looked], None], clock: C
         return msgspec.structs.replace(looked, diagnosis=msgspec.structs.replace(looked.diagnosis, spent=spent))
 
     if asked.wait_ms is not None:
-        looked = await follow(once, for_ms=asked.wait_ms, clock=clock)
+        looked = await follow(once, for_ms=asked.wait_ms, clock=clock, sleep=sleep)
     else:
         looked = await once()
     tell(looked)
     while asked.is_watching:
-        await asyncio.sleep(MINUTE_MS / 1000)
+        await sleep(MINUTE_MS / 1000)
         looked = await once()
         tell(looked)
     return looked

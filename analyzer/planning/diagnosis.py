@@ -131,7 +131,11 @@ def shown(diagnosis: Diagnosis, policy: Policy, salt: Salt | None) -> Diagnosis:
     lead = None if diagnosis.lead is None else next((f for f in report.findings if f.id == diagnosis.lead.id), None)
     group = [] if lead is None else [lead, *next((rest for root, rest in fold(report.findings) if root is lead), ())]
     means = diagnosis.means
-    return msgspec.structs.replace(diagnosis, report=report, lead=lead, steps=steps_of(diagnosis.steps, group, means))
+    is_hidden = policy != "reveal" and lead is not None and lead.key is not None
+    facts = (*diagnosis.facts, *((f"the key is shown as a {policy}: --reveal-keys shows it",) if is_hidden else ()))
+    return msgspec.structs.replace(
+        diagnosis, report=report, lead=lead, facts=facts, steps=steps_of(diagnosis.steps, group, means)
+    )
 
 
 def _traffic_of(report: Report, lead: Finding | None) -> Traffic | None:

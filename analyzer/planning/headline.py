@@ -101,13 +101,9 @@ def _provisioned(refused: Finding, scene: Scene) -> str:
     unit, calls = _UNITS[direction]
     limit, used = capacity_of(scene.traffic, direction)
     told = f"{_place(refused)}: {calls} over provisioned {'capacity' if limit is None else f'{number(limit)} {unit}'}"
-    if used is not None and used < _FULL:
-        told += f" in seconds, though whole minutes use {percent(used)} of it,"
-    parts = [
-        told + scene.since,
-        rise_words(explaining(scene.compared, direction)),
-        _autoscaling(scene, direction, limit),
-    ]
+    bursts = f", in bursts: whole minutes use {percent(used)} of it" if used is not None and used < _FULL else ""
+    rise = rise_words(explaining(scene.compared, direction))
+    parts = [told + scene.since + bursts, rise, _autoscaling(scene, direction, limit)]
     return "; ".join(part for part in parts if part)
 
 

@@ -27,7 +27,7 @@ def first_words(diagnosis: Diagnosis) -> tuple[str, str]:
     label = state.upper()
     if verdict.state is not VerdictState.FAULT and lead is not None and diagnosis.kind not in {"clean", "cannot-tell"}:
         label = lead.severity.value.upper()
-    return label, plain(verdict.text).removeprefix(f"{state}: ")
+    return label, plain(verdict.text).removeprefix(f"{state}: ").removeprefix("clean ")
 
 
 def time_words(diagnosis: Diagnosis) -> str:

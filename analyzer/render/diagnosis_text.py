@@ -90,13 +90,10 @@ def _steps(steps: Sequence[Advice]) -> Iterator[str]:
 
 
 def _suspects(diagnosis: Diagnosis) -> Iterator[str]:
-    others = diagnosis.suspects[1:]
-    if others:
-        yield "  also suspected"
-    for one in others:
+    for number, one in enumerate(diagnosis.suspects[1:]):
         where = place(one.target.table, None)
         region = "" if one.target.region in {None, diagnosis.report.region} else f" in {one.target.region}"
-        yield textwrap.shorten(f"    {where}{region}  {plain(one.why)}", _WIDTH, placeholder=" …")
+        yield from _paragraph("" if number else "also", f"{where}{region}: {plain(one.why)}", most=1)
 
 
 def _dark(diagnosis: Diagnosis) -> Iterator[str]:
