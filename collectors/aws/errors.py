@@ -29,7 +29,7 @@ from analyzer.errors import (
     UnsupportedError,
 )
 
-__all__ = ["EXPECTED", "permission_of", "translate"]
+__all__ = ["EXPECTED", "STALE", "permission_of", "translate"]
 
 EXPECTED: tuple[type[Exception], ...] = (
     BotoCoreError,
@@ -64,6 +64,8 @@ _UNKNOWN_CREDENTIALS = frozenset(
         "UnrecognizedClientException",
     }
 )
+STALE = _EXPIRED | _UNKNOWN_CREDENTIALS
+"""What AWS says of credentials that it took before, and takes no more."""
 _SIGNATURE = frozenset(
     {"InvalidSignatureException", "RequestTimeTooSkewed", "SignatureDoesNotMatch", "SignatureDoesNotMatchException"}
 )

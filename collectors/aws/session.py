@@ -17,7 +17,7 @@ from botocore.config import Config
 from analyzer.errors import CollectError, DeniedError, MalformedError, ThrottledError, UnreachableError
 from collectors.aws.budget import Budget
 from collectors.aws.config import AwsAccount
-from collectors.aws.errors import EXPECTED, translate
+from collectors.aws.errors import EXPECTED, STALE, translate
 from collectors.aws.parsing import CheckedParserFactory
 from collectors.aws.retry import RetryBudget, is_worth_retrying, pause_ms
 
@@ -37,7 +37,7 @@ _ROLE_SECONDS = 3600
 _RENEW_MS = 300_000
 """So long before its end a role is assumed again."""
 _SULK_MS = 10_000
-"""So long a role that could not be assumed is not asked for again: a hundred calls must not become a hundred more."""
+"""So long a role is not asked for again, whether it could be assumed or not: a hundred calls must not become more."""
 
 
 def _anybody() -> None:
@@ -62,6 +62,7 @@ class _Account:
         self.config = config
         self.credentials = None if config.role is None else AioCredentials("", "")
         self.lasts_until: Instant = 0
+        self.assumed_at: Instant = 0
         self.clients: dict[tuple[str, str], Any] = {}
         self.turns: dict[str, asyncio.Semaphore] = {}
         self.retries: dict[str, RetryBudget] = {}
@@ -190,7 +191,10 @@ class Aws:
                 if hasattr(answer.get("Body"), "read"):
                     answer["Body"] = await answer["Body"].read()
         except EXPECTED as error:
-            raise translate(error, service, operation, str(place)) from error
+            told = translate(error, service, operation, str(place))
+            if told.code in STALE and self._clock() - home.assumed_at >= _SULK_MS:
+                home.lasts_until = 0  # a role is assumed anew: its sessions may have been revoked
+            raise told from error
         self._compare_clocks(answer.pop("ResponseMetadata", {}))
         return answer
 
@@ -256,12 +260,29 @@ class Aws:
             external = {} if role.external_id is None else {"ExternalId": role.external_id}
             try:
                 answer = await self.call("sts", "AssumeRole", region=None, account=None, **asked, **external)
+                given = _Given.of(answer)
             except CollectError as error:
                 home.refusal = (now, error)
                 raise
-            home.refusal = None
-            given = answer["Credentials"]
-            credentials.access_key = given["AccessKeyId"]
-            credentials.secret_key = given["SecretAccessKey"]
-            credentials.token = given["SessionToken"]
-            home.lasts_until = round(given["Expiration"].timestamp() * 1000)
+            home.refusal, home.assumed_at = None, now
+            credentials.access_key, credentials.secret_key, credentials.token, home.lasts_until = given
+
+
+class _Given(NamedTuple):
+    """Credentials of a role, and until when they last."""
+
+    access_key: str
+    secret_key: str
+    token: str
+    until: Instant
+
+    @classmethod
+    def of(cls, answer: dict[str, Any]) -> _Given:
+        """Read an answer of AssumeRole; raises MalformedError where it is half of one."""
+        given = answer.get("Credentials", {})
+        try:
+            until = round(given["Expiration"].timestamp() * 1000)
+            return cls(given["AccessKeyId"], given["SecretAccessKey"], given["SessionToken"], until)
+        except KeyError:
+            hint = "something between here and AWS answered in its place, or the answer broke off: it is asked again"
+            raise MalformedError("AssumeRole: the answer holds no whole credentials", hint=hint) from None

@@ -368,3 +368,42 @@ async def test_an_api_that_may_be_called_once_in_a_while_is_not_waited_for_beyon
     wire.answers["DescribeLimits"] = lambda _: {"AccountMaxReadCapacityUnits": 80_000}
     await aws._sleep(3600)
     assert await aws.call("dynamodb", "DescribeLimits") == {"AccountMaxReadCapacityUnits": 80_000}
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {},
+        {"Credentials": {}},
+        {"Credentials": {"AccessKeyId": "a", "SecretAccessKey": "b", "SessionToken": "c"}},
+        {"Credentials": {"SessionToken": "c", "Expiration": datetime(2026, 11, 30, 11, tzinfo=UTC)}},
+    ],
+)
+async def test_half_an_answer_to_who_assumes_a_role_is_a_failure_of_its_account_alone(
+    connect: Connect, wire: WireAws, given: dict[str, Any]
+) -> None:
+    wire.answers["AssumeRole"] = lambda _: given
+    aws = connect(accounts=(AwsAccount("111122223333", ROLE),))
+    error = await failure(aws, describe, account="111122223333")
+    assert isinstance(error, MalformedError)
+    assert reason(error) is GapReason.MALFORMED
+    assert await describe(aws)
+    assume(wire)
+    await aws._sleep(60)
+    assert await describe(aws, account="111122223333")
+
+
+@pytest.mark.parametrize("code", ["ExpiredTokenException", "UnrecognizedClientException"])
+async def test_a_role_whose_credentials_aws_takes_no_more_is_assumed_again(
+    connect: Connect, wire: WireAws, code: str
+) -> None:
+    assume(wire)
+    aws = connect(accounts=(AwsAccount("111122223333", ROLE),))
+    await describe(aws, account="111122223333")
+    await aws._sleep(60)
+    wire.faults["DescribeTable"] = json_error(code)
+    for _ in range(5):  # of a region that is not enabled AWS says so every time: no role is asked for each time
+        await failure(aws, describe, account="111122223333")
+    del wire.faults["DescribeTable"]
+    assert await describe(aws, account="111122223333")
+    assert len(wire.asked("AssumeRole")) == 2
