@@ -12,6 +12,7 @@ from analyzer.detectors.verdict import finding
 from analyzer.detectors.words import counted, percent, who
 from analyzer.model.finding import Advice, Change, Confidence, Direction, Finding, Severity
 from analyzer.model.sight import Horizon, Sight, Skipped
+from analyzer.traffic.index_refusals import is_of_index
 from analyzer.traffic.measure import evidence_of
 
 if TYPE_CHECKING:
@@ -80,7 +81,8 @@ class RequestErrors(Struct, frozen=True):
         worst: dict[tuple[str, str], tuple[Refused, float]] = {}
         for refused in traffic.refusals:
             row = traffic.rows[refused.row]
-            if refused.code not in _CLASSES or any(word in refused.message.lower() for word in _OWN):
+            is_others = any(word in refused.message.lower() for word in _OWN) or is_of_index(refused, traffic)
+            if refused.code not in _CLASSES or is_others:
                 continue
             share = refused.calls.value / max(row.requests.value, 1.0)
             name = (row.shape.fingerprint, refused.code)

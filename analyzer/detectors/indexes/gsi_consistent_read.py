@@ -16,18 +16,16 @@ from analyzer.detectors.verdict import finding
 from analyzer.detectors.words import counted, percent, who
 from analyzer.model.finding import Advice, Confidence, Direction, Finding, Risk, Severity, Victim
 from analyzer.model.sight import Horizon, Sight, Skipped
+from analyzer.traffic.index_refusals import is_strong_read, says_strong
 from analyzer.traffic.measure import add, evidence_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from analyzer.model.estimate import Estimate
-    from analyzer.model.traffic import PatternTraffic, Refused, Traffic
+    from analyzer.model.traffic import Refused, Traffic
 
 __all__ = ["GsiConsistentRead"]
-
-_SAID = "consistent reads are not supported"
-"""DynamoDB's own words, with "on global secondary indexes" after them."""
 
 
 class GsiConsistentRead(Struct, frozen=True):
@@ -45,7 +43,7 @@ class GsiConsistentRead(Struct, frozen=True):
         """Yield one finding an index; a local index may be read strongly."""
         if traffic.target.index is None or _is_local(traffic):
             return
-        refused = [one for one in traffic.refusals if _is_refusal(one, traffic.rows[one.row])]
+        refused = [one for one in traffic.refusals if is_strong_read(one, traffic)]
         calls = add(one.calls for one in refused)
         if refused and calls.value >= self.least_calls:
             yield self._finding(refused, calls, traffic)
@@ -56,7 +54,7 @@ class GsiConsistentRead(Struct, frozen=True):
         worst = max(by_caller, key=lambda caller: by_caller[caller])
         share = max(by_caller[caller] / max(_calls_of(caller, traffic), 1.0) for caller in by_caller)
         row = traffic.rows[max(refused, key=lambda one: one.calls.value).row]
-        is_told = any(_SAID in one.message.lower() for one in refused)
+        is_told = any(says_strong(one) for one in refused)
         reads = add(row.requests for row in traffic.rows if not row.secondary)
         because = None if is_told else "the log has no message; the strong reads of this index were all refused"
         return finding(
@@ -86,13 +84,6 @@ def _is_local(traffic: Traffic) -> bool:
     """Whether the index is known to be a local one."""
     index = None if traffic.place.table is None else traffic.place.table.index(traffic.target.index)
     return index is not None and index.kind == "lsi"
-
-
-def _is_refusal(refused: Refused, row: PatternTraffic) -> bool:
-    if _SAID in refused.message.lower():
-        return True
-    is_silent = not refused.message and refused.code == "ValidationException"
-    return is_silent and row.shape.consistent is True and row.failed.value >= row.requests.value
 
 
 def _by_caller(refused: list[Refused], traffic: Traffic) -> dict[str | None, float]:

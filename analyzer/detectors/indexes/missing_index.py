@@ -14,6 +14,7 @@ from analyzer.errors import closest
 from analyzer.model.finding import Confidence, Finding, Risk, Severity
 from analyzer.model.sight import Horizon, Sight, Skipped, SourceName
 from analyzer.traffic.building import building_of
+from analyzer.traffic.index_refusals import misses_index, says_missing
 from analyzer.traffic.measure import add, evidence_of
 
 if TYPE_CHECKING:
@@ -23,8 +24,6 @@ if TYPE_CHECKING:
     from analyzer.model.traffic import Refused, Traffic
 
 __all__ = ["MissingIndex"]
-
-_MESSAGES = ("does not have the specified index", "index not found", "requested resource not found: index")
 
 
 class MissingIndex(Struct, frozen=True):
@@ -41,7 +40,7 @@ class MissingIndex(Struct, frozen=True):
         """Yield one finding for the index that requests named; silent while it is being built."""
         if traffic.target.index is None or building_of(traffic) is not None:
             return
-        refused = [one for one in traffic.refusals if _names_it(one, traffic)]
+        refused = [one for one in traffic.refusals if misses_index(one, traffic)]
         calls = add(one.calls for one in refused)
         if refused and calls.value >= self.least_calls:
             yield self._finding(refused, calls, traffic)
@@ -49,7 +48,7 @@ class MissingIndex(Struct, frozen=True):
     def _finding(self, refused: list[Refused], calls: Estimate, traffic: Traffic) -> Finding:
         target = traffic.target
         row = traffic.rows[max(refused, key=lambda one: one.calls.value).row]
-        is_told = any(_is_told(one) for one in refused)
+        is_told = any(says_missing(one) for one in refused)
         near = _nearest(traffic)
         return finding(
             self.name,
@@ -89,18 +88,6 @@ class MissingIndex(Struct, frozen=True):
                 ),
             ),
         )
-
-
-def _is_told(refused: Refused) -> bool:
-    return any(text in refused.message.lower() for text in _MESSAGES)
-
-
-def _names_it(refused: Refused, traffic: Traffic) -> bool:
-    """Whether a refusal says that the index is not there, or says nothing and the table is described without it."""
-    if _is_told(refused) or refused.message or refused.code != "ValidationException":
-        return _is_told(refused)
-    table = traffic.place.table
-    return table is not None and bool(table.partition_key) and table.index(traffic.target.index) is None
 
 
 def _nearest(traffic: Traffic) -> str | None:
