@@ -48,7 +48,10 @@ class Means(Struct, frozen=True, kw_only=True):
 
 def own_steps(kind: Kind, lead: Finding | None, means: Means) -> tuple[Advice, ...]:
     """Return what a diagnosis advises beside its findings: how to see the key that metrics cannot show."""
-    if lead is None or kind not in {"key-range", "ramp-or-key"}:
+    is_hidden = lead is not None and (
+        kind in {"key-range", "ramp-or-key"} or (kind, lead.cause) == ("index", "key-range")
+    )
+    if lead is None or not is_hidden:
         return ()
     steps = [_enable(lead, means, is_test=kind == "ramp-or-key"), _again(lead)]
     if kind == "ramp-or-key":

@@ -61,7 +61,8 @@ def _head(diagnosis: Diagnosis, *, color: bool) -> Iterator[str]:
 
 def _facts(diagnosis: Diagnosis) -> Iterator[str]:
     for number, fact in enumerate(diagnosis.facts[:_FACTS]):
-        yield from _paragraph("" if number else "why", plain(fact), most=2)
+        label = "note" if diagnosis.lead is None else "why"
+        yield from _paragraph("" if number else label, plain(fact), most=2)
     lead = diagnosis.lead
     if diagnosis.who:
         yield from _paragraph("who", diagnosis.who)

@@ -29,10 +29,11 @@ _READS = frozenset({"GetItem", "Query", "Scan", "BatchGetItem"})
 class Night:
     """Plants what the metrics of some tables tell; `end` is the newest minute that has settled."""
 
-    def __init__(self, aws: LocalAws, minutes: int = 12) -> None:
+    def __init__(self, aws: LocalAws, minutes: int = 12, now: int | None = None) -> None:
         self.aws = aws
         self.minutes = minutes
-        self.end = (time.time_ns() // 1_000_000 - 2 * MINUTE_MS) // MINUTE_MS * MINUTE_MS
+        at = time.time_ns() // 1_000_000 if now is None else now
+        self.end = (at - 2 * MINUTE_MS) // MINUTE_MS * MINUTE_MS
         self._planted: list[dict[str, Any]] = []
 
     def table(self, name: str, **more: Any) -> Night:
