@@ -254,8 +254,8 @@ async def diagnose(
         return await look(aws, question, spots[0], bench, clock, blocks)
     swept = await sweep(aws, question, spots, bench, clock, agree)
     lead = swept.diagnosis.lead
-    is_common = lead is not None and lead.detector == "service-fault" and lead.evidence.get("tables_with_it") != 1
-    if not swept.suspects or is_common:
+    is_shared = lead is not None and lead.detector == "service-fault" and lead.evidence.get("tables_with_it") != 1
+    if not swept.suspects or is_shared:
         told = msgspec.structs.replace(swept.diagnosis, suspects=swept.suspects)
         return Looked(told, swept.recording)
     worst = swept.suspects[0].target
