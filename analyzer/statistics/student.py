@@ -1,4 +1,4 @@
-"""Student's t distribution without a library: few places need it, and scipy.stats costs a second to import.
+"""Student's t distribution without a library: few places need it, and the statistics of scipy cost a second to import.
 
 The regularized incomplete beta function by its continued fraction (Abramowitz and Stegun 26.5.8, evaluated by Lentz's
 method), from which the tail of t follows (26.7.1).
