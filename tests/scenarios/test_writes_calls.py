@@ -56,7 +56,7 @@ def test_batch_reads_that_leave_what_came_back_are_high(tmp_path: Path) -> None:
     one = only_of(report, "unprocessed-dropped")
     assert (one.severity, one.direction, one.table) == (Severity.HIGH, Direction.READ, "parts-list")
     assert (one.evidence["items_dropped"], one.evidence["batches_left"]) == (250, 25)
-    assert one.advice[0].action == "retry-unprocessed"
+    assert "retry-unprocessed" in {advice.action for advice in one.advice}
     assert alarms(report) == {"unprocessed-dropped"}
 
 
@@ -124,7 +124,7 @@ def test_an_expired_item_that_is_served_is_told_without_any_contract(tmp_path: P
     report = made.replayed(tmp_path)
     one = only_of(report, "ttl-stale-read")
     assert (one.severity, one.table, one.evidence["attribute"]) == (Severity.MEDIUM, "logins", "until")
-    assert one.advice[0].action == "filter-expired"
+    assert "filter-expired" in {advice.action for advice in one.advice}
     assert found(report) == {"ttl-stale-read"}
 
 
@@ -162,7 +162,7 @@ def test_a_time_on_which_nobody_acts_is_told_with_its_fault(value: dict[str, str
         made.request("PutItem", 30 * number, key={"token": f"t{number}"}, units=1, caller="web", ttl_seen=seen)
     one = only_of(made.replayed(tmp_path), "ttl-invalid")
     assert (one.severity, one.cause, one.caller) == (Severity.MEDIUM, cause, "web")
-    assert one.advice[0].action == "fix-ttl-units"
+    assert "fix-ttl-units" in {advice.action for advice in one.advice}
 
 
 def test_a_table_whose_setting_looks_elsewhere_is_told_by_contract_and_description_alone(tmp_path: Path) -> None:

@@ -54,7 +54,6 @@ def test_a_rate_is_likely_until_a_day_was_looked_at() -> None:
     (day,) = found(row(requests=216_000), declared=declared, window=Window(0, 86_400_000))
     assert (hour.confidence, day.confidence) == (Confidence.LIKELY, Confidence.CERTAIN)
     assert hour.cause == "rate"
-    assert "--table" not in (hour.advice[0].command or "")
     assert "ConsumedReadCapacityUnits" in (hour.advice[0].command or "")
 
 

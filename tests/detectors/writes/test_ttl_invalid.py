@@ -36,7 +36,7 @@ def test_milliseconds_never_expire() -> None:
     (one,) = found(*[put(NOW * 1000)] * 5, put(NOW + 60), rows=(row(PUT),))
     assert (one.severity, one.confidence, one.cause) == (Severity.MEDIUM, Confidence.CERTAIN, "milliseconds")
     assert (one.evidence["writes_wrong"], one.evidence["writes_with_ttl"], one.pattern) == (5, 6, "load-case")
-    assert one.advice[0].action == "fix-ttl-units"
+    assert one.advice[-1].action == "fix-ttl-units"
 
 
 def test_one_write_alone_is_likely() -> None:

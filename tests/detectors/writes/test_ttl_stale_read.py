@@ -23,6 +23,11 @@ def found(*calls: Any, place: Place | None = None, **fields: Any) -> list[Findin
     return [one for one in TtlStaleRead().detect(evidence) if isinstance(one, Finding)]
 
 
+def changes(one: Finding) -> list[str]:
+    """What is advised to change, which code can show."""
+    return [advice.action for advice in one.advice if advice.snippet is not None]
+
+
 @pytest.mark.parametrize(
     ("purpose", "severity"), [("session", Severity.HIGH), ("cleanup", Severity.MEDIUM), (None, Severity.MEDIUM)]
 )
@@ -36,11 +41,18 @@ def test_an_expired_session_is_worse_than_an_expired_leftover(purpose: str | Non
 def test_a_get_is_compared_and_a_query_filtered() -> None:
     (one,) = found(read(), read("Query", 3), read("Query"), rows=())
     assert one.summary.startswith("5 expired items were served")
-    assert [advice.action for advice in one.advice] == ["filter-expired", "filter-expired", "use-conditional-write"]
+    assert changes(one) == [
+        "filter-expired",
+        "filter-expired",
+        "use-conditional-write",
+    ]
     (alone,) = found(read(attribute=None))
-    assert [advice.action for advice in alone.advice] == ["filter-expired", "use-conditional-write"]
+    assert changes(alone) == [
+        "filter-expired",
+        "use-conditional-write",
+    ]
     (queried,) = found(read("Query"))
-    assert "FilterExpression" in (queried.advice[0].snippet or "")
+    assert any("FilterExpression" in (advice.snippet or "") for advice in queried.advice)
 
 
 def test_a_filter_on_the_enabled_attribute_acquits() -> None:
