@@ -16,7 +16,9 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-COMMAND = re.compile(r"^ {4,}((?:zcat [^|]*\| )?dynascope (?!(?:run|doctor|diagnose)\b)[a-z]+ .*|deploy/verify\.sh .*)$", re.MULTILINE)
+COMMAND = re.compile(
+    r"^ {4,}((?:zcat [^|]*\| )?dynascope (?!(?:run|doctor|diagnose)\b)[a-z]+ .*|deploy/verify\.sh .*)$", re.MULTILINE
+)
 CONFIGURATION = "contract: [contract.yaml]\nrequest_log:\n  files: [requests.jsonl]\n"
 
 
