@@ -1,4 +1,7 @@
-"""Reading AWS's answers: half of one is refused, where the SDK would take it for one without members."""
+"""Reading AWS's answers: what is not of the shape that AWS publishes is refused, here and once.
+
+The SDK takes half an answer for one without members, and hands on whatever stands where a text or a number belongs.
+"""
 
 from __future__ import annotations
 
@@ -11,12 +14,23 @@ from botocore.parsers import ResponseParserError
 from botocore.utils import parse_timestamp
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from aiobotocore.parsers import AioResponseParser
     from botocore.model import Shape
 
 __all__ = ["CheckedParserFactory"]
 
 _OK = 200
+_SCALARS: dict[str, type | tuple[type, ...]] = {
+    "string": str,
+    "boolean": bool,
+    "integer": int,
+    "long": int,
+    "float": (int, float),
+    "double": (int, float),
+    "timestamp": datetime,
+}
 
 
 class CheckedParserFactory(AioResponseParserFactory):  # type: ignore[misc]
@@ -43,8 +57,10 @@ class _CheckedParser:
             raise ResponseParserError("none of AWS's answers, or half of one")
         try:
             answer: dict[str, Any] = await self._parser.parse(response, shape)
-        except (AttributeError, KeyError, TypeError, ValueError) as error:
+        except (ArithmeticError, AttributeError, KeyError, RuntimeError, TypeError, ValueError) as error:
             raise ResponseParserError(f"{type(error).__name__} while parsing") from error
+        if response["status_code"] == _OK and shape is not None and not _is_shaped(answer, shape):
+            raise ResponseParserError("members of other types than AWS publishes")
         return answer
 
     def _is_whole(self, text: bytes, shape: Shape | None) -> bool:
@@ -53,6 +69,26 @@ class _CheckedParser:
             return not text or (text.startswith(b"{") and text.endswith(b"}"))
         wrapper = "" if shape is None else str(shape.serialization.get("resultWrapper", ""))
         return self._protocol != "query" or wrapper.encode() in text
+
+
+def _is_shaped(value: Any, shape: Shape) -> bool:  # noqa: ANN401 -- whatever was parsed
+    """Whether a value and all that it holds is of the types that AWS publishes; what may be absent may be."""
+    kind: str = shape.type_name
+    if kind == "structure":
+        return isinstance(value, dict) and all(
+            _is_shaped(value[name], member) for name, member in shape.members.items() if name in value
+        )
+    if kind == "list":
+        return isinstance(value, list) and _are_shaped(value, shape.member)
+    if kind == "map":
+        return isinstance(value, dict) and _are_shaped(value.values(), shape.value)
+    return isinstance(value, _SCALARS.get(kind, object))
+
+
+def _are_shaped(values: Collection[Any], shape: Shape) -> bool:
+    """Whether each of many values is; points of metrics, the bulk of all answers, are looked at side by side."""
+    types = _SCALARS.get(shape.type_name)
+    return all(_is_shaped(one, shape) for one in values) if types is None else all(isinstance(v, types) for v in values)
 
 
 def _moment(value: str | float) -> datetime:

@@ -407,3 +407,35 @@ async def test_a_role_whose_credentials_aws_takes_no_more_is_assumed_again(
     del wire.faults["DescribeTable"]
     assert await describe(aws, account="111122223333")
     assert len(wire.asked("AssumeRole")) == 2
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        '{"Table": {"CreationDateTime": 1e999}}',
+        '{"Table": {"CreationDateTime": -1e30}}',
+        '{"Table": {"TableName": ["orders"]}}',
+        '{"Table": {"ItemCount": {"a": 1}}}',
+        '{"Table": {"ItemCount": Infinity}}',
+        '{"Table": {"GlobalSecondaryIndexes": [null]}}',
+        '{"Table": {"GlobalSecondaryIndexes": [{"Projection": {"NonKeyAttributes": [1]}}]}}',
+        '{"Table": ' + '{"a":' * 100_000 + "1" + "}" * 100_001,
+    ],
+    ids=["time", "time before all", "text", "number", "infinity", "nothing", "texts", "nesting"],
+)
+async def test_members_of_other_types_than_aws_publishes_are_no_answer(
+    connect: Connect, wire: WireAws, body: str
+) -> None:
+    wire.script = [json_text(body)]
+    error = await failure(connect(), describe)
+    assert isinstance(error, MalformedError)
+    assert len(str(error)) < 100
+
+
+async def test_maps_of_texts_are_read_and_those_of_other_types_refused(connect: Connect, wire: WireAws) -> None:
+    asked: dict[str, Any] = {"Key": {"PK": {"S": "a"}}, "TableName": "orders"}
+    wire.script = [json_text('{"Item": {"PK": {"S": "a"}}}'), json_text('{"Item": {"PK": {"S": 1}}}')]
+    aws = connect()
+    assert (await aws.call("dynamodb", "GetItem", **asked))["Item"] == {"PK": {"S": "a"}}
+    with pytest.raises(MalformedError):
+        await aws.call("dynamodb", "GetItem", **asked)
