@@ -94,6 +94,8 @@ def diagnose(  # noqa: PLR0913, PLR0917 -- one parameter an option
         yes=yes,
     )
     salt = salt_of(settings)
+    if record is not None and log:
+        typer.echo("dynascope: --record keeps what AWS showed; the request log stays where it is", err=True)
 
     def tell(looked: Looked) -> None:
         if record is not None:
