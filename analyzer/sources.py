@@ -48,8 +48,10 @@ class DescribedTables:
         return self._remember(await self._catalog.describe(window))
 
     def _remember(self, batch: Batch) -> Batch:
-        if batch.tables:
-            self.tables = batch.tables
+        """Remember the tables, those that could not be described now as they were; what was deleted is forgotten."""
+        kept = tuple(one for one in self.tables or () if one.target.table in self._catalog.unknown)
+        if batch.tables or not batch.gaps or self.tables is not None:
+            self.tables = (*batch.tables, *kept)
         return batch
 
     async def check(self) -> tuple[Check, ...]:

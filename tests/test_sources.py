@@ -8,6 +8,7 @@ import msgspec
 import pytest
 
 from analyzer.config import Settings
+from analyzer.errors import ThrottledError
 from analyzer.model.sight import SourceName
 from analyzer.model.window import Window
 from analyzer.setup import build_setup
@@ -156,13 +157,44 @@ async def test_without_a_catalog_no_table_is_missed() -> None:
     assert (await insights.collect(WINDOW)).gaps == ()
 
 
-async def test_what_was_described_stays_known_while_the_catalog_fails() -> None:
-    aws = Aws(DescribeTable=[{"Table": TABLE}, absent({})])
+THROTTLED = ThrottledError("DescribeTable: ThrottlingException", hint="look less often")
+
+
+@pytest.mark.parametrize("failing", ["DescribeTable", "ListTables"])
+async def test_what_was_described_stays_known_while_the_catalog_fails(failing: str) -> None:
+    aws = Aws(**{name: [EMPTY[name], THROTTLED] for name in {failing, "DescribeTable"}})
     catalog, metrics = (poll.source for poll in opened(aws, "table-catalog", "cloudwatch-metrics"))
     await catalog.collect(WINDOW)
     assert (await catalog.collect(WINDOW)).tables == ()
     await metrics.collect(WINDOW)
     assert ("ConsumedReadCapacityUnits", "cases", None) in asked_series(aws)
+
+
+async def test_of_many_tables_the_one_that_could_not_be_described_now_is_asked_for_too() -> None:
+    asked = 0
+
+    def describe(params: dict[str, Any]) -> Any:
+        nonlocal asked
+        asked += 1
+        if asked > 2 and params["TableName"] == "cases":
+            raise THROTTLED
+        return {"Table": {**TABLE, "TableName": params["TableName"]}}
+
+    aws = Aws(ListTables={"TableNames": ["cases", "orders"]}, DescribeTable=describe)
+    catalog, metrics = (poll.source for poll in opened(aws, "table-catalog", "cloudwatch-metrics"))
+    await catalog.collect(WINDOW)
+    assert [one.table.name for one in (await catalog.collect(WINDOW)).tables] == ["orders"]
+    await metrics.collect(WINDOW)
+    assert {"cases", "orders"} <= {table for _, table, _ in asked_series(aws)}
+
+
+async def test_a_table_that_was_deleted_is_asked_for_no_more_be_it_the_last() -> None:
+    aws = Aws(DescribeTable=[{"Table": TABLE}, absent({})])
+    catalog, metrics = (poll.source for poll in opened(aws, "table-catalog", "cloudwatch-metrics"))
+    await catalog.collect(WINDOW)
+    await catalog.collect(WINDOW)
+    await metrics.collect(WINDOW)
+    assert {table for _, table, _ in asked_series(aws)} == {None}
 
 
 async def test_a_check_of_the_catalog_is_the_catalog_s() -> None:

@@ -46,10 +46,11 @@ _SCALING = {
 
 
 class _Seen(NamedTuple):
-    """One table as far as it could be described; no snapshot where it is not meant, or not there."""
+    """One table as far as it could be described; no snapshot where it is not meant, not there, or `is_unknown`."""
 
     snapshot: TableSnapshot | None
     gaps: tuple[Gap, ...] = ()
+    is_unknown: bool = False
 
 
 class _Tags(NamedTuple):
@@ -80,6 +81,8 @@ class TableCatalog:
         self._changes: tuple[Change, ...] = ()
         self._known_quotas: dict[str, float] = {}
         self._quotas_at: Instant | None = None
+        self.unknown: frozenset[str] = frozenset()
+        """Tables that could not be described at the last look: they may be there still, as they were."""
 
     async def collect(self, window: Window) -> Batch:
         """Describe every table that is meant, as it stands at the window's end; each failure is a gap of its table."""
@@ -103,6 +106,7 @@ class TableCatalog:
         names, gaps = await self._names(window)
         seen = await in_turns(lambda name: self._describe(name, window), names, self._config.concurrent)
         tables = tuple(one.snapshot for one in seen if one.snapshot is not None)
+        self.unknown = frozenset(name for name, one in zip(names, seen, strict=True) if one.is_unknown)
         gaps += [gap for one in seen for gap in one.gaps]
         nothing = () if gaps else (None,)  # where there is no table, everything was looked at
         names_seen = tuple(one.target.table for one in tables) or nothing
@@ -161,7 +165,7 @@ class TableCatalog:
             is_named = name in (self._config.exact_names or ())
             return _Seen(None, (self._gap(error, window, name),) if is_named else ())
         except CollectError as error:
-            return _Seen(None, (self._gap(error, window, name),))
+            return _Seen(None, (self._gap(error, window, name),), is_unknown=True)
         gaps: list[Gap] = []
         tags = await self._tags_of(name, described.get("TableArn"), window, gaps)
         if not self._config.takes_tags(tags or {}) and tags is not None:
@@ -250,6 +254,10 @@ class TableCatalog:
                 found += table_changes(before, snapshot, before.time or since, window.end)
                 snapshot = _with_ttl_of(before, snapshot)  # noqa: PLW2901 -- what was not told stays known
             self._known[snapshot.table.name] = snapshot
+        gone = self._known.keys() - {snapshot.table.name for snapshot in tables} - self.unknown
+        for name in gone:  # one that comes back under the same name is another table
+            del self._known[name]
+        self._tags = {name: tags for name, tags in self._tags.items() if name not in gone}
         if scaling is not None:
             bounds = {(one.target, one.direction): one for one in scaling}
             changes = bounds_changes(self._bounds, bounds, window.end) if self._bounds is not None else []

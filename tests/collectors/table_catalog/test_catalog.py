@@ -170,6 +170,20 @@ async def test_what_differs_from_the_last_poll_is_a_change_for_a_day() -> None:
     assert (await catalog.collect(Window(LATER.end + 2 * DAY, LATER.end + 2 * DAY + 1))).changes == ()
 
 
+async def test_a_table_that_comes_back_after_it_was_deleted_is_another_one() -> None:
+    def table(read_units: int) -> Any:
+        return lambda asked: described(asked, read_units)
+
+    aws = healthy(ListTables=[{"TableNames": names} for names in (["cases"], [], ["cases"])])
+    aws.answers["DescribeTable"] = [table(10), table(99)]
+    catalog = TableCatalog(aws, TableCatalogConfig(), SPOT)
+    for number in range(3):
+        at = WINDOW.end + number * FIVE_MINUTES
+        batch = await catalog.collect(Window(at - FIVE_MINUTES, at))
+    assert (names(batch), batch.changes) == (["cases"], ())
+    assert catalog.unknown == frozenset()
+
+
 async def test_what_was_not_told_once_stays_known() -> None:
     aws = healthy()
     catalog = TableCatalog(aws, TableCatalogConfig(include=("cases",)), SPOT)
