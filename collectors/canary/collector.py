@@ -20,7 +20,6 @@ from analyzer.model.table import TimeToLive
 from analyzer.model.target import Target
 from analyzer.model.window import Window
 from collectors.asking import HERE, Spot, member
-from collectors.canary.notes import Notes
 from collectors.canary.parse import (
     CONFIRMATIONS,
     MARK,
@@ -31,11 +30,12 @@ from collectors.canary.parse import (
     is_shown,
     item_of,
     key_of,
-    name_of,
     plan_of,
     probe_of,
     query_of,
+    read_left,
 )
+from collectors.notes import Notes, name_of
 from collectors.table_catalog.parse import parse_table, parse_time_to_live
 
 if TYPE_CHECKING:
@@ -51,6 +51,7 @@ _CONFIRM_MS = 50.0
 """Between reads that confirm: replicas that differ by more are seen to."""
 _TELL_EVERY = 10
 _AGAIN = "dynascope canary --clean"
+_FOLDER = "canary"
 
 
 class Cleaned(NamedTuple):
@@ -83,7 +84,7 @@ class Canary:
         self._clock = clock
         self._sleep = sleep
         self._phase = phase
-        self._notes = Notes(config.folder)
+        self._notes = Notes(config.folder / _FOLDER, read_left)
 
     async def plan(self, table: str, index: str) -> Plan:
         """Look at a table, and say what a run would do and cost at worst; raises CollectError."""

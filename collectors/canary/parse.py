@@ -6,7 +6,6 @@ can allow these keys alone. Lags differ by partition of an index: the index keys
 
 from __future__ import annotations
 
-import hashlib
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -33,11 +32,9 @@ __all__ = [
     "Poll",
     "ages_ms",
     "describe_plan",
-    "encode_left",
     "is_shown",
     "item_of",
     "key_of",
-    "name_of",
     "plan_of",
     "probe_of",
     "query_of",
@@ -245,17 +242,6 @@ def probe_of(
     seen += [(age, age, True) for age in ages if is_confirmed and age > last]
     key = str(_value(left, left.index_key[0], number)["S"])
     return LagProbe(left.target, key, began, tuple(seen))
-
-
-def name_of(target: Target) -> str:
-    """Return the name of the note of an index: the same for the same index, and fit for any file system."""
-    text = "\x1f".join((target.account or "", target.region or "", target.table, target.index or ""))
-    return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
-
-
-def encode_left(left: Left) -> bytes:
-    """Return a note as it is written."""
-    return msgspec.json.format(msgspec.json.encode(left), indent=2) + b"\n"
 
 
 def read_left(content: bytes, file: str) -> Left:

@@ -15,8 +15,8 @@ from analyzer.errors import AbsentError, CollectError, DeniedError, MalformedErr
 from analyzer.model.target import Target
 from collectors.asking import HERE, Paging, Spot, follow_pages, member
 from collectors.contributor_insights.parse import MODES, parse_insights
-from collectors.insights_watch.intents import Intents
-from collectors.insights_watch.parse import Intent, Plan, cost_of, name_of
+from collectors.insights_watch.parse import Intent, Plan, cost_of, read_intent
+from collectors.notes import Notes, name_of
 from collectors.table_catalog.parse import parse_table
 
 if TYPE_CHECKING:
@@ -36,6 +36,7 @@ _CHANGING = frozenset({"ENABLING", "DISABLING"})
 _ON = frozenset({"ENABLED", "ENABLING"})
 _OFF = frozenset({"DISABLED", "DISABLING"})
 _AGAIN = "dynascope insights restore"
+_FOLDER = "insights-watch"
 
 
 class Restored(NamedTuple):
@@ -61,7 +62,7 @@ class InsightsWatch:
         self._spot = spot
         self._clock = clock
         self._sleep = sleep
-        self._intents = Intents(config.folder)
+        self._intents = Notes(config.folder / _FOLDER, read_intent)
 
     async def plan(self, table: str, index: str | None, for_ms: int) -> Plan:
         """Look how a table or index stands, and what a watch would add and cost; raises CollectError."""
@@ -105,7 +106,7 @@ class InsightsWatch:
             if not is_ours:
                 hint = "wait for its end, or stop it: it switches back by itself"
                 raise UnsupportedError(f"{plan.target} is being watched by another process", hint=hint)
-            left, now = self._intents.known(plan.target), self._clock()
+            left, now = self._intents.read(name_of(plan.target)), self._clock()
             intent = Intent(
                 account=plan.target.account or "",
                 region=plan.target.region or "",

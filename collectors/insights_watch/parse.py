@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-
 import msgspec
 from msgspec import Struct
 
@@ -19,8 +17,6 @@ __all__ = [
     "Plan",
     "cost_of",
     "describe_plan",
-    "encode_intent",
-    "name_of",
     "read_intent",
 ]
 
@@ -82,11 +78,6 @@ class Plan(Struct, frozen=True, kw_only=True):
     cost: Cost
 
 
-def encode_intent(intent: Intent) -> bytes:
-    """Return an intent as it is written."""
-    return msgspec.json.format(msgspec.json.encode(intent), indent=2) + b"\n"
-
-
 def read_intent(content: bytes, file: str) -> Intent:
     """Read an intent; raises MalformedError."""
     hint = "look into it: what it names may still be switched over; mend it by hand, then remove the file"
@@ -98,12 +89,6 @@ def read_intent(content: bytes, file: str) -> Intent:
         hint = "undo it with the version that wrote it: dynascope insights restore"
         raise MalformedError(f"{file} is an intent of version {intent.v}, this reads {_VERSION}", hint=hint)
     return intent
-
-
-def name_of(target: Target) -> str:
-    """Return the name of a target's intent: the same for the same target, and fit for any file system."""
-    text = "\x1f".join((target.account or "", target.region or "", target.table, target.index or ""))
-    return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
 
 
 def cost_of(

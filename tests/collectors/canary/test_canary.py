@@ -21,8 +21,8 @@ from analyzer.traffic.lag_pairs import probe_pairs
 from collectors.asking import Spot
 from collectors.canary.collector import Canary
 from collectors.canary.config import CanaryConfig
-from collectors.canary.notes import Notes
-from collectors.canary.parse import PREFIX, SPREAD
+from collectors.canary.parse import PREFIX, SPREAD, read_left
+from collectors.notes import Notes
 from tests.collectors.canary.conftest import ACCOUNT, Clock, LaggingTable, described
 from tests.support.lagging_store import mostly_fast, truth
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from analyzer.model.batch import Batch
-    from collectors.canary.parse import Plan
+    from collectors.canary.parse import Left, Plan
 
 SPOT = Spot("us-east-1")
 
@@ -50,6 +50,10 @@ def clock() -> Clock:
     return Clock()
 
 
+def notes(folder: Path) -> Notes[Left]:
+    return Notes(folder / "canary", read_left)
+
+
 async def planned(aws: LaggingTable, clock: Clock, folder: Path, **config: Any) -> Plan:
     return await canary(aws, clock, folder, **config).plan("orders", "by-status")
 
@@ -59,7 +63,7 @@ async def test_a_plan_changes_nothing_and_says_what_it_costs_at_worst(clock: Clo
     plan = await planned(aws, clock, tmp_path)
     assert set(aws.operations()) == {"GetCallerIdentity", "DescribeTable", "DescribeTimeToLive"}
     assert (plan.writes, plan.reads, round(plan.dollars, 6)) == (4.0, 8.0, 0.00007)
-    assert Notes(tmp_path).names() == ()
+    assert notes(tmp_path).names() == ()
 
 
 async def test_more_than_the_bound_is_refused_before_anything_is_written(clock: Clock, tmp_path: Path) -> None:
@@ -88,7 +92,7 @@ async def test_every_item_is_removed_and_none_stands_under_a_key_that_is_not_res
 ) -> None:
     aws = LaggingTable(clock)
     await measured(canary(aws, clock, tmp_path))
-    assert (aws.items, len(aws.ever), Notes(tmp_path).names()) == ({}, 20, ())
+    assert (aws.items, len(aws.ever), notes(tmp_path).names()) == ({}, 20, ())
     texts = [
         value["S"] for item in aws.ever for name, value in item.items() if "S" in value and name != "dynascope_canary"
     ]
@@ -152,7 +156,7 @@ async def test_whatever_fails_the_item_is_removed(broken: str, answer: Any, cloc
     aws = LaggingTable(clock, **{broken: answer})
     with pytest.raises(CollectError):
         await measured(canary(aws, clock, tmp_path))
-    assert (aws.items, Notes(tmp_path).names()) == ({}, ())
+    assert (aws.items, notes(tmp_path).names()) == ({}, ())
     assert aws.operations()[-1] == "DeleteItem"
 
 
@@ -191,7 +195,7 @@ async def test_another_account_removes_nothing(clock: Clock, tmp_path: Path) -> 
 async def test_a_table_that_is_gone_needs_nothing(clock: Clock, tmp_path: Path) -> None:
     aws = LaggingTable(clock, DeleteItem=AbsentError("gone", hint="it was deleted"))
     await measured(canary(aws, clock, tmp_path, probes=1))
-    assert Notes(tmp_path).names() == ()
+    assert notes(tmp_path).names() == ()
 
 
 async def test_one_index_is_measured_by_one_process(clock: Clock, tmp_path: Path) -> None:
@@ -235,6 +239,6 @@ async def test_what_cannot_be_measured_is_said_before_anything_is_written(
 async def test_a_note_that_was_removed_meanwhile_is_nothing(
     clock: Clock, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert Notes(tmp_path).read("nobody") is None
+    assert notes(tmp_path).read("nobody") is None
     monkeypatch.setattr(Notes, "names", lambda _: ("nobody",))
     assert await canary(LaggingTable(clock), clock, tmp_path).clean() == ((), ())

@@ -11,8 +11,8 @@ from analyzer.model.target import Target
 from collectors.asking import Spot
 from collectors.insights_watch.collector import InsightsWatch
 from collectors.insights_watch.config import InsightsWatchConfig
-from collectors.insights_watch.intents import Intents
-from collectors.insights_watch.parse import Intent, name_of
+from collectors.insights_watch.parse import Intent, read_intent
+from collectors.notes import Notes, name_of
 from tests.support.scripted_aws import ScriptedAws
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ class Hands:
 
     def __init__(self, folder: Path, aws: ScriptedAws) -> None:
         self.clock = Clock()
-        self.intents = Intents(folder)
+        self.intents = Notes(folder / "insights-watch", read_intent)
         self.told: list[str] = []
         self.stop = asyncio.Event()
         config = InsightsWatchConfig(folder)
@@ -119,7 +119,7 @@ async def test_a_plan_looks_and_changes_nothing(tmp_path: Path) -> None:
     assert (plan.target, plan.was_on, plan.is_ranking, plan.for_ms) == (CASES, False, False, 30 * MINUTE)
     assert (plan.rules_added, plan.rules_used, plan.requests_a_second) == (4, 12, 1000.0)
     assert aws.switched() == []
-    assert Intents(tmp_path).names() == ()
+    assert Notes(tmp_path / "insights-watch", read_intent).names() == ()
 
 
 @pytest.mark.parametrize(
@@ -192,7 +192,7 @@ async def test_the_intent_is_on_disk_before_the_switch(tmp_path: Path) -> None:
     seen: list[Intent | None] = []
 
     def update(asked: dict[str, Any]) -> dict[str, Any]:
-        seen.append(hands.intents.known(CASES))
+        seen.append(hands.intents.read(name_of(CASES)))
         return aws._update(asked)
 
     aws = Switch("ENABLED", THROTTLED)

@@ -12,11 +12,10 @@ from collectors.insights_watch.parse import (
     Plan,
     cost_of,
     describe_plan,
-    encode_intent,
-    name_of,
     read_intent,
     told_intent,
 )
+from collectors.notes import encode_note
 
 CASES = Target("111122223333", "us-east-1", "cases")
 PRICES = WatcherPrices("2026-11-30", "us-east-1", 0.01, 0.01, 0.0004, 0.005, 5.0, 0.5, 0.73, 0.03, 0.1, 0.5)
@@ -50,7 +49,7 @@ def plan(**changes: object) -> Plan:
 
 
 def test_an_intent_is_read_as_it_was_written() -> None:
-    assert read_intent(encode_intent(INTENT), "f") == INTENT
+    assert read_intent(encode_note(INTENT), "f") == INTENT
     assert INTENT.target == CASES.at("GSI1")
 
 
@@ -62,15 +61,9 @@ def test_what_is_no_intent_is_refused_with_care(content: bytes) -> None:
 
 
 def test_an_intent_of_a_newer_version_is_refused() -> None:
-    newer = encode_intent(msgspec.structs.replace(INTENT, v=2))
+    newer = encode_note(msgspec.structs.replace(INTENT, v=2))
     with pytest.raises(MalformedError, match="an intent of version 2, this reads 1"):
         read_intent(newer, "f")
-
-
-def test_a_target_has_one_name() -> None:
-    names = {name_of(target) for target in (CASES, CASES.at("GSI1"), Target(None, None, "cases"))}
-    assert len(names) == 3
-    assert name_of(Target("111122223333", "us-east-1", "cases")) == name_of(CASES)
 
 
 def test_rules_cost_by_the_hour_and_requests_by_the_million() -> None:
