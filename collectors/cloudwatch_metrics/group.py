@@ -47,23 +47,27 @@ class Group:
         return None if whole is None else Stretch(period, whole)
 
     def take(self, readings: Iterable[Reading], stretch: Stretch) -> None:
-        """Keep what was read; what failed is read again with the next window."""
+        """Keep what was read; what failed, or came in part, is read again with the next window.
+
+        That costs nothing: a metric is billed once, however many of its points come back.
+        """
         store = self._roomy_store(stretch)
         asked: list[Series] = []
-        has_failed = False
+        is_whole = True
         for reading in readings:
-            has_failed |= reading.error is not None
+            is_whole &= reading.error is None
             asked.extend(reading.series)
             for one in reading.series:
                 points = reading.points.get(one)
                 self._complete[one] = points is not None and points.status == COMPLETE
+                is_whole &= self._complete[one]
                 if points is not None:
                     whole = zip(points.timestamps, points.values, strict=True)
                     pairs = [(time, value) for time, value in whole if stretch.window.holds(time)]
                     store.upsert(one, [time for time, _ in pairs], [value for _, value in pairs])
         store.keep_only(asked)
         self._complete = {one: self._complete[one] for one in asked}
-        if not has_failed:
+        if is_whole:
             self._read_until = stretch.window.end
         elif self._read_until is None:
             self._read_until = stretch.window.start

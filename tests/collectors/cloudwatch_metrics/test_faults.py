@@ -61,6 +61,28 @@ async def test_old_values_are_not_served_as_new(world: MetricWorld) -> None:
     assert max(reads(batch)) < NOW
 
 
+@pytest.mark.parametrize("is_named", [True, False])
+async def test_what_came_in_part_for_longer_than_the_overlap_is_read_when_it_comes(
+    world: MetricWorld, *, is_named: bool
+) -> None:
+    watched = Watched(world.table("orders"), MetricTarget("orders"))
+    await watched.poll()
+
+    def half(params: Mapping[str, Any]) -> dict[str, Any]:
+        answer = world.get_metric_data(params)
+        lost = {**answer["MetricDataResults"][0], "StatusCode": "InternalError", "Timestamps": [], "Values": []}
+        results = [{**lost, "Id": one["Id"]} for one in answer["MetricDataResults"]] if is_named else []
+        return {"MetricDataResults": results}
+
+    watched.break_with(half)
+    for _ in range(6):
+        assert (await watched.wait_and_poll()).gaps
+    watched.mend()
+    batch = await watched.wait_and_poll()
+    assert batch.gaps == ()
+    assert reads(batch) == tuple(range(NOW - 20 * MINUTE, watched.world.now - 3 * MINUTE, MINUTE))
+
+
 async def test_a_page_that_fails_keeps_the_pages_before_it(world: MetricWorld) -> None:
     world.page_points = 40
     watched = Watched(world.table("orders"), MetricTarget("orders"))
