@@ -55,6 +55,10 @@ _SHORTEST_MS = MINUTE_MS
 _LONGEST_MS = 86_400_000
 _RATE_SHARE = 0.9
 """Somebody waits for one look: for that moment it may take nearly all of what AWS allows."""
+_READ_MS = 10_000
+_ATTEMPTS = 3
+_DEADLINE_MS = 20_000
+"""What does not answer by then is told as that: two rounds of it still end within the first minute of a page."""
 _FREE_USD = 0.10
 """A sweep that costs no more is not worth a question at three in the morning."""
 
@@ -144,7 +148,13 @@ def aws_config(asked: Asked) -> AwsConfig:
     """Return the way to AWS: where, and as whom."""
     account = () if asked.role is None else (AwsAccount(account=_account_of(asked.role), role=asked.role),)
     return AwsConfig(
-        regions=asked.regions, profile=asked.bench.profile, accounts=account or (AwsAccount(),), rate_share=_RATE_SHARE
+        regions=asked.regions,
+        profile=asked.bench.profile,
+        accounts=account or (AwsAccount(),),
+        rate_share=_RATE_SHARE,
+        read_ms=_READ_MS,
+        attempts=_ATTEMPTS,
+        deadline_ms=_DEADLINE_MS,
     )
 
 

@@ -15,6 +15,7 @@ from analyzer.cli.main import execute
 from analyzer.diagnose import follow
 from analyzer.errors import MalformedError, UsageError
 from analyzer.model.finding import Confidence, Finding, Severity
+from analyzer.model.instant import format_instant
 from analyzer.model.report import Report, Verdict, VerdictState
 from analyzer.model.window import Window
 from analyzer.render.json import render_json
@@ -171,6 +172,38 @@ def test_a_sweep_without_a_suspect_is_clean(night: Night, tmp_path: Path, capsys
     assert shown.startswith("CLEAN  ")
     assert "2 tables" in shown
     assert execute(["replay", str(file)]) == 0
+
+
+def test_several_regions_are_swept_and_the_worst_of_them_is_looked_at(
+    night: Night, capsys: pytest.CaptureFixture[str]
+) -> None:
+    night.table("far", region="eu-west-1").usual("far", "PutItem", requests=500, region="eu-west-1")
+    refused: dict[str, Any] = {"throttles": 5000, "reasons": [WRITE_KEY_RANGE], "region": "eu-west-1"}
+    night.now("far", "PutItem", requests=5000, **refused).done()
+    assert execute(["diagnose", "--region", "us-east-1", "--region", "eu-west-1"]) == 0
+    said = capsys.readouterr().out
+    assert said.startswith("FAULT  one key or range of far is over its partition limit")
+    assert "--region eu-west-1  # changes production" in said
+
+
+def test_a_request_log_beside_it_names_the_caller(
+    night: Night, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    night.now("orders", "PutItem", requests=25_000, throttles=8_000, reasons=[WRITE_KEY_RANGE]).done()
+    tries = [{"at_ms": n, "code": "ProvisionedThroughputExceededException", "reason": WRITE_KEY_RANGE} for n in (0, 9)]
+    call = {"v": 1, "op": "PutItem", "table": "orders", "region": "us-east-1", "account": "123456789012"}
+    call |= {"key": {"PK": {"S": KEY}, "SK": {"S": "1"}}, "caller": "importer", "attempts": 3, "tries": tries}
+    call |= {"consumed": {"total": 1.0, "table": 1.0}}
+    begin = night.end - 8 * MINUTE_MS
+    lines = [json.dumps(call | {"time": format_instant(begin + n * 200)}) for n in range(2000)]
+    log, file = tmp_path / "requests.jsonl", tmp_path / "page.jsonl"
+    log.write_text("\n".join(lines) + "\n")
+    assert execute(["diagnose", "orders", "--log", str(log), "--record", str(file), "--format", "json"]) == 0
+    shown = capsys.readouterr()
+    assert json.loads(shown.out)["diagnosis"]["who"].startswith("importer")
+    assert json.loads(shown.out)["findings"][0]["detector"] == "hot-key"
+    assert "the request log stays where it is" in shown.err
+    assert KEY not in shown.out + file.read_text("utf-8")
 
 
 def test_a_sweep_that_may_not_list_cannot_tell(night: Night, capsys: pytest.CaptureFixture[str]) -> None:
