@@ -20,7 +20,10 @@ _DAY = len("2027-03-31")
 
 
 def accept(findings: tuple[Finding, ...], contract: Contract, at: Instant) -> tuple[Finding, ...]:
-    """Snooze the findings that the pattern they name allows; the last day of an allowance counts."""
+    """Snooze the findings that the pattern they name allows; the last day of an allowance counts.
+
+    What was allowed and is no more is told again, and says since when.
+    """
     today = format_instant(at)[:_DAY]
     return tuple(_accepted(finding, contract, today) for finding in findings)
 
@@ -28,8 +31,13 @@ def accept(findings: tuple[Finding, ...], contract: Contract, at: Instant) -> tu
 def _accepted(finding: Finding, contract: Contract, today: str) -> Finding:
     target = Target(finding.account, finding.region, finding.table, finding.index)
     pattern = contract.pattern(target, finding.pattern) if finding.pattern is not None else None
-    for allowance in pattern.allow if pattern is not None else ():
-        if allowance.detector == finding.detector and today <= allowance.until:
-            because = f"accepted until {allowance.until}: {allowance.reason}"
-            return msgspec.structs.replace(finding, status=Status.SNOOZED, because=because)
-    return finding
+    known = [one for one in (pattern.allow if pattern is not None else ()) if one.detector == finding.detector]
+    if not known:
+        return finding
+    last = max(known, key=lambda one: one.until)
+    if today <= last.until:
+        because = f"accepted until {last.until}: {last.reason}"
+        return msgspec.structs.replace(finding, status=Status.SNOOZED, because=because)
+    ended = f"the allowance of {last.detector} on {finding.pattern} ended on {last.until}"
+    because = ended if finding.because is None else f"{finding.because}; {ended}"
+    return msgspec.structs.replace(finding, because=because)

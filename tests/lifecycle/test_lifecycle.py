@@ -250,14 +250,37 @@ def test_a_finding_that_its_pattern_allows_is_snoozed_with_the_reason() -> None:
 @pytest.mark.parametrize(
     ("other", "at"),
     [
-        (finding(pattern="load-case"), NOON_OF_THE_LAST_DAY + 86_400_000),
         (finding("throttling", pattern="load-case"), NOON_OF_THE_LAST_DAY),
         (finding(pattern="unknown"), NOON_OF_THE_LAST_DAY),
         (finding(), NOON_OF_THE_LAST_DAY),
     ],
 )
-def test_another_day_detector_or_pattern_is_not_allowed(other: Finding, at: int) -> None:
+def test_another_detector_or_pattern_is_not_allowed(other: Finding, at: int) -> None:
     assert accept((other,), ALLOWING, at) == (other,)
+
+
+@pytest.mark.parametrize(
+    ("because", "told"),
+    [
+        (None, "the allowance of hot-key on load-case ended on 2026-12-31"),
+        ("it is refused", "it is refused; the allowance of hot-key on load-case ended on 2026-12-31"),
+    ],
+)
+def test_an_allowance_that_ended_speaks_up(because: str | None, told: str) -> None:
+    hot = finding(pattern="load-case", because=because)
+    (one,) = accept((hot,), ALLOWING, NOON_OF_THE_LAST_DAY + 86_400_000)
+    assert (one.status, one.because) == (Status.OPEN, told)
+
+
+def test_of_two_allowances_the_later_one_counts() -> None:
+    (table,) = ALLOWING.tables
+    (pattern,) = table.patterns
+    renewed = msgspec.structs.replace(
+        pattern, allow=(Allowance("hot-key", "2027-03-31", "one quarter more"), *pattern.allow)
+    )
+    contract = Contract(tables=(msgspec.structs.replace(table, patterns=(renewed,)),))
+    (one,) = accept((finding(pattern="load-case"),), contract, NOON_OF_THE_LAST_DAY + 86_400_000)
+    assert (one.status, one.because) == (Status.SNOOZED, "accepted until 2027-03-31: one quarter more")
 
 
 # unite
