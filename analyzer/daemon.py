@@ -15,6 +15,7 @@ import time
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, TypeVar
 
+import msgspec
 from msgspec import Struct
 from structlog.typing import FilteringBoundLogger
 
@@ -306,10 +307,12 @@ class Daemon:
             self._adopt(setup)
 
     def _adopt(self, setup: Setup) -> None:
-        before, self._setup = self._setup, setup
+        before = self._setup
         for name in before.fixed:
             if before.fixed[name] != setup.fixed[name]:
                 self._out.log.warning("takes a restart", setting=name)
+        # what is polled stays what it was, and is judged as such
+        self._setup = setup = msgspec.structs.replace(setup, fixed=before.fixed, collected=before.collected)
         self._watch.adopt(setup)
         self._out.server.policy, self._out.server.salt = setup.policy, setup.salt
         if before.request_log != setup.request_log:

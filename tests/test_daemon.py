@@ -189,6 +189,28 @@ async def test_what_takes_a_restart_is_said_at_a_reload(stage: Stage) -> None:
     assert {one["setting"] for one in told if one["event"] == "takes a restart"} == {"state", "log.level", "log.format"}
 
 
+@pytest.mark.parametrize("is_added", [True, False])
+async def test_what_is_read_from_aws_is_judged_as_it_is_read_until_the_restart(stage: Stage, *, is_added: bool) -> None:
+    stage.settings = {} if is_added else {"aws": {}}
+    with structlog.testing.capture_logs() as told:
+        stage.daemon = stage.new()
+        stage.settings = {"aws": {}} if is_added else {}
+
+        def has_reloaded(times: int) -> Callable[[], bool]:
+            return lambda: sum("reloaded" in one["event"] for one in told) >= times
+
+        async with asyncio.timeout(20), asyncio.TaskGroup() as group:
+            group.create_task(stage.daemon.run())
+            await until(lambda: any(one["event"] == "listening" for one in told))
+            for times in (1, 2):
+                os.kill(os.getpid(), signal.SIGHUP)
+                await until(has_reloaded(times))
+            sources = stage.daemon._watch.setup.sources
+            stage.daemon.stop()
+    assert bool(sources) is not is_added
+    assert [one["setting"] for one in told if one["event"] == "takes a restart"] == ["aws and its collectors"] * 2
+
+
 async def run_until_told(stage: Stage, told: list[structlog.typing.EventDict], *events: str) -> None:
     await stage.run_until(lambda: {one["event"] for one in told} >= set(events))
 
