@@ -32,6 +32,7 @@ from analyzer.config_faults import did_you_mean, faults_of, line_of, without
 from analyzer.config_file import Lines, read_yaml
 from analyzer.config_kinds import (
     UNITS_MS,
+    AccountNumber,
     Duration,
     Limit,
     Section,
@@ -110,7 +111,7 @@ class Settings(Section):
     salt: SecretStr | None = Field(None, description="secret of the key tokens; better a file", repr=False)
     salt_file: str | None = Field(None, description="file that holds the secret of the key tokens")
     region: str | None = Field(None, description="region of the tables, where the log does not say")
-    account: str | None = Field(None, description="account of the tables, where the log does not say")
+    account: AccountNumber | None = Field(None, description="account of the tables, where the log does not say")
     detectors: dict[str, Thresholds] = Field({}, description="thresholds by detector")
     limits: dict[str, Limit] = Field({}, description="bounds of what is kept in memory")
     log: LogSettings = LogSettings()
@@ -129,13 +130,6 @@ class Settings(Section):
     def _checkpoint_is_not_constant(cls, value: int) -> int:
         if value < UNITS_MS["s"]:
             raise ValueError("state is written once a second at most; write 1s or more")
-        return value
-
-    @field_validator("account", mode="before")
-    @classmethod
-    def _account_is_quoted(cls, value: object) -> object:
-        if type(value) is int:
-            raise ValueError("an account is a text of 12 digits; quote it, a leading zero would be lost")
         return value
 
     @field_validator("listen")

@@ -8,7 +8,7 @@ import msgspec
 from msgspec import Struct
 from pydantic import Field, field_validator, model_validator
 
-from analyzer.config_kinds import UNITS_MS, Duration, Limit, Section, Texts
+from analyzer.config_kinds import UNITS_MS, AccountNumber, Duration, Limit, Section, Texts
 from analyzer.model.sight import SourceName
 from collectors.aws.config import AwsAccount, AwsConfig
 from collectors.changes.config import ChangesConfig
@@ -34,17 +34,12 @@ Collected = Literal["table-catalog", "cloudwatch-metrics", "contributor-insights
 class AwsAccountSettings(Section):
     """One account to look at."""
 
-    account: str | None = Field(None, description="its twelve digits; left out, the account of the credentials")
+    account: AccountNumber | None = Field(
+        None, description="its twelve digits; left out, the account of the credentials"
+    )
     role: str | None = Field(None, description="ARN of the role to assume there")
     external_id: str | None = Field(None, description="external id that the role asks for")
     regions: Texts = Field((), description="its regions, where they differ from those of `aws`")
-
-    @field_validator("account", mode="before")
-    @classmethod
-    def _account_is_quoted(cls, value: object) -> object:
-        if type(value) is int:
-            raise ValueError("an account is a text of 12 digits; quote it, a leading zero would be lost")
-        return value
 
     @model_validator(mode="after")
     def _role_has_an_account(self) -> AwsAccountSettings:

@@ -7,7 +7,17 @@ from typing import Annotated
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainSerializer, WithJsonSchema
 
-__all__ = ["UNITS_MS", "Duration", "Limit", "Section", "Texts", "format_duration", "parse_duration", "split_address"]
+__all__ = [
+    "UNITS_MS",
+    "AccountNumber",
+    "Duration",
+    "Limit",
+    "Section",
+    "Texts",
+    "format_duration",
+    "parse_duration",
+    "split_address",
+]
 
 UNITS_MS = {"ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
 _MOST = 2**31 - 1
@@ -46,6 +56,12 @@ def _one_or_many(value: object) -> object:
     return (value,) if isinstance(value, str) else value
 
 
+def _quoted(value: object) -> object:
+    if type(value) is int:
+        raise ValueError("an account is a text of 12 digits; quote it, a leading zero would be lost")
+    return value
+
+
 Duration = Annotated[
     int,
     BeforeValidator(lambda value: value if type(value) is int and value == 0 else parse_duration(value)),
@@ -57,6 +73,8 @@ Texts = Annotated[
     BeforeValidator(_one_or_many),
     WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}),
 ]
+AccountNumber = Annotated[str, BeforeValidator(_quoted)]
+"""The twelve digits of an account."""
 Limit = Annotated[int, Field(ge=1, le=_MOST)]
 
 

@@ -5,7 +5,16 @@ from __future__ import annotations
 import msgspec
 from pydantic import Field, field_validator, model_validator
 
-from analyzer.config_kinds import UNITS_MS, Duration, Limit, Section, Texts, format_duration, split_address
+from analyzer.config_kinds import (
+    UNITS_MS,
+    AccountNumber,
+    Duration,
+    Limit,
+    Section,
+    Texts,
+    format_duration,
+    split_address,
+)
 from analyzer.exporters.address import is_loopback
 from collectors.request_log.cloudwatch_logs.config import CloudwatchLogsConfig
 from collectors.request_log.config import RequestLogConfig
@@ -26,14 +35,9 @@ class _Polled(Section):
     """What every log that is looked for again and again has."""
 
     region: str | None = Field(None, description="region where it lies; else the first of `aws`")
-    account: str | None = Field(None, description="account where it lies, one of `aws`; else the daemon's own")
-
-    @field_validator("account", mode="before")
-    @classmethod
-    def _account_is_quoted(cls, value: object) -> object:
-        if type(value) is int:
-            raise ValueError("an account is a text of 12 digits; quote it, a leading zero would be lost")
-        return value
+    account: AccountNumber | None = Field(
+        None, description="account where it lies, one of `aws`; else the daemon's own"
+    )
 
     @field_validator("poll_ms", check_fields=False)
     @classmethod

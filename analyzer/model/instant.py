@@ -4,10 +4,22 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
-__all__ = ["MINUTE_MS", "SLICE_MS", "Instant", "format_instant", "parse_instant", "slice_of"]
+__all__ = [
+    "MINUTE_MS",
+    "SLICE_MS",
+    "Instant",
+    "Moment",
+    "format_instant",
+    "instant_of",
+    "moment_of",
+    "parse_instant",
+    "slice_of",
+]
 
 Instant = int
 """Milliseconds since the epoch, UTC."""
+Moment = datetime | float
+"""A time as AWS tells it: a calendar's (an SDK's answer, or text) or seconds since the epoch (the wire)."""
 
 SLICE_MS = 10_000
 """Length of the base cell of time; six make a minute."""
@@ -20,16 +32,24 @@ _MILLISECOND = timedelta(milliseconds=1)
 
 def parse_instant(text: str) -> Instant:
     """Read an RFC 3339 time; one without an offset is taken as UTC. Raises ValueError on anything else."""
-    moment = datetime.fromisoformat(text)
-    if moment.tzinfo is None:
-        moment = moment.replace(tzinfo=UTC)
-    return (moment - _EPOCH) // _MILLISECOND
+    return instant_of(datetime.fromisoformat(text))
+
+
+def instant_of(moment: Moment) -> Instant:
+    """Return a moment as an instant, in whole milliseconds; a time without an offset is UTC."""
+    if not isinstance(moment, datetime):
+        return round(moment * 1000)
+    return ((moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)) - _EPOCH) // _MILLISECOND
+
+
+def moment_of(instant: Instant) -> datetime:
+    """Return an instant as the calendar has it, in UTC."""
+    return _EPOCH + timedelta(milliseconds=instant)
 
 
 def format_instant(instant: Instant) -> str:
     """Write an instant as RFC 3339 in UTC with milliseconds."""
-    moment = _EPOCH + timedelta(milliseconds=instant)
-    return moment.strftime("%Y-%m-%dT%H:%M:%S.") + f"{instant % 1000:03d}Z"
+    return moment_of(instant).strftime("%Y-%m-%dT%H:%M:%S.") + f"{instant % 1000:03d}Z"
 
 
 def slice_of(instant: Instant) -> Instant:

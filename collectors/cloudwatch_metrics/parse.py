@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 from msgspec import Struct
 
 from analyzer.errors import MalformedError
-from analyzer.model.instant import Instant
+from analyzer.model.instant import Instant, instant_of
 from collectors.cloudwatch_metrics.facts import METRICS, Unit
 
 if TYPE_CHECKING:
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Found", "Page", "Points", "misuse", "parse_listing", "parse_page", "unite"]
 
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_MILLISECOND = timedelta(milliseconds=1)
 _RIGHT = {
     Unit.UNITS: frozenset({"Sum", "SampleCount"}),
     Unit.EVENTS: frozenset({"Sum", "SampleCount"}),
@@ -144,14 +142,8 @@ def _points(result: _Result) -> Points:
     """Return the points that are numbers, in the order they came."""
     if len(result.timestamps) != len(result.values):
         raise ValueError(f"{len(result.timestamps)} timestamps beside {len(result.values)} values")
-    kept = [(_instant(t), v) for t, v in zip(result.timestamps, result.values, strict=True) if math.isfinite(v)]
+    kept = [(instant_of(t), v) for t, v in zip(result.timestamps, result.values, strict=True) if math.isfinite(v)]
     return Points(tuple(time for time, _ in kept), tuple(value for _, value in kept), result.status_code)
-
-
-def _instant(moment: datetime) -> Instant:
-    """Return a time as an instant; one without an offset is UTC."""
-    known = moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment
-    return (known - _EPOCH) // _MILLISECOND
 
 
 def _malformed(operation: str, error: Exception) -> MalformedError:

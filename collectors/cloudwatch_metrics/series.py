@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
 from analyzer.model.batch import MetricSeries
+from collectors.choosing import is_chosen
 from collectors.cloudwatch_metrics.config import MetricTarget
 from collectors.cloudwatch_metrics.facts import METRICS, NAMESPACE, REASONS
 
@@ -135,7 +135,7 @@ def targets_of(
             table, tuple(sorted(known.indexes)), is_provisioned="ProvisionedReadCapacityUnits" in known.metrics
         )
         for table, known in sorted(discovered.items())
-        if any(fnmatchcase(table, glob) for glob in include) and not any(fnmatchcase(table, glob) for glob in exclude)
+        if is_chosen(table, include, exclude)
     )
 
 

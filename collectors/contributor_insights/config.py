@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from fnmatch import fnmatchcase
-
 from msgspec import Struct
+
+from collectors.choosing import is_chosen
 
 __all__ = ["ContributorInsightsConfig"]
 
@@ -36,6 +36,4 @@ class ContributorInsightsConfig(Struct, frozen=True):
 
     def takes(self, table: str) -> bool:
         """Whether a table is meant."""
-        return any(fnmatchcase(table, glob) for glob in self.include) and not any(
-            fnmatchcase(table, glob) for glob in self.exclude
-        )
+        return is_chosen(table, self.include, self.exclude)

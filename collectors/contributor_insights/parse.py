@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 import re
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -17,6 +16,7 @@ from msgspec import Struct
 
 from analyzer.knowledge.limits import READ_UNITS_A_PARTITION
 from analyzer.model.batch import InsightSeries
+from analyzer.model.instant import Moment, instant_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -46,13 +46,13 @@ ACCESSED, THROTTLED = ("PKC", "SKC"), ("PKT", "SKT")
 RULES = (*ACCESSED, *THROTTLED)
 """Partition keys and items (partition and sort key), by use (units) and by throttles."""
 MODES = ("ACCESSED_AND_THROTTLED_KEYS", "THROTTLED_KEYS")
+_ROUNDING = 0.01
+"""What a report lists and its own maximum are approximations: a hundredth is no difference."""
 
 _RULE = re.compile(r"DynamoDBContributorInsights-(PKC|SKC|PKT|SKT)-.+")
 """What a rule ranks stands at a fixed place; which table it is of is never read from its name, but asked."""
 _NOTABLE = 0.5
 """Share of a partition's ceiling from which on a key is worth a question of its own."""
-
-Moment = datetime | float
 
 
 class Datapoint(Struct, rename="pascal"):
@@ -163,7 +163,7 @@ def parse_report(
             points = values.setdefault(keys, {})
             for point in contributor.datapoints:
                 if math.isfinite(point.approximate_value) and point.approximate_value >= 0:
-                    points[_instant(point.timestamp)] = point.approximate_value
+                    points[instant_of(point.timestamp)] = point.approximate_value
     of = msgspec.structs.replace(of, labels=labels)
     if not values:
         return (of,)
@@ -187,27 +187,16 @@ def unlisted_minutes(report: InsightReport, period_seconds: int) -> tuple[Instan
     """
     listed: dict[Instant, float] = {}
     for point in (point for contributor in report.contributors for point in contributor.datapoints):
-        time = _instant(point.timestamp)
+        time = instant_of(point.timestamp)
         listed[time] = max(listed.get(time, 0.0), point.approximate_value)
     notable = _NOTABLE * READ_UNITS_A_PARTITION * period_seconds
     missed = {
-        _instant(top.timestamp): top.max_contributor_value
+        instant_of(top.timestamp): top.max_contributor_value
         for top in report.metric_datapoints
         if top.max_contributor_value is not None
-        and top.max_contributor_value >= max(notable, listed.get(_instant(top.timestamp), 0.0) * (1 + _ROUNDING))
+        and top.max_contributor_value >= max(notable, listed.get(instant_of(top.timestamp), 0.0) * (1 + _ROUNDING))
     }
     return tuple(sorted(missed, key=lambda time: (-missed[time], time)))
-
-
-_ROUNDING = 0.01
-"""Both are approximations: a hundredth is no difference."""
-
-
-def _instant(moment: Moment) -> Instant:
-    if isinstance(moment, datetime):
-        aware = moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)
-        return round(aware.timestamp() * 1000)
-    return round(moment * 1000)
 
 
 def series_of(target: Target, rule: str, mode: str, period_seconds: int) -> InsightSeries:

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from collectors.choosing import is_chosen
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -37,7 +39,7 @@ class TableCatalogConfig(Struct, frozen=True):
 
     def takes_name(self, name: str) -> bool:
         """Whether a table is meant, by its name."""
-        return _fits(name, self.include) and not _fits(name, self.exclude)
+        return is_chosen(name, self.include, self.exclude)
 
     def takes_tags(self, tags: Mapping[str, str]) -> bool:
         """Whether a table is meant, by its tags."""
@@ -57,7 +59,3 @@ class TableCatalogConfig(Struct, frozen=True):
         if any(mark in name for name in self.include for mark in "*?["):
             return None
         return tuple(name for name in self.include if self.takes_name(name))
-
-
-def _fits(name: str, globs: tuple[str, ...]) -> bool:
-    return any(fnmatchcase(name, glob) for glob in globs)

@@ -7,13 +7,13 @@ answer), RFC 3339 text (a file) or seconds since the epoch (the wire).
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 from msgspec import Struct
 
 from analyzer.model.finding import Direction
+from analyzer.model.instant import Moment, instant_of
 from analyzer.model.table import (
     IndexDescription,
     Provisioning,
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 __all__ = ["direction_of", "parse_activity", "parse_schedule", "parse_table", "parse_time_to_live"]
 
 T = TypeVar("T", bound=Struct)
-Moment = datetime | float
 
 _UNITS_SET = re.compile(r"(?:read|write) capacity units to (\d+(?:\.\d+)?)", re.IGNORECASE)
 """The only place where an activity says what it set: its description."""
@@ -245,7 +244,7 @@ def parse_activity(answer: dict[str, Any]) -> ScalingActivity:
     told = _convert(answer, _Activity)
     units = _UNITS_SET.search(told.description)
     return ScalingActivity(
-        start=_moment(told.start_time),
+        start=instant_of(told.start_time),
         end=_instant(told.end_time),
         status=told.status_code,
         to_units=None if units is None else float(units.group(1)),
@@ -273,11 +272,4 @@ def _convert(answer: dict[str, Any], kind: type[T]) -> T:
 
 
 def _instant(moment: Moment | None) -> Instant | None:
-    return None if moment is None else _moment(moment)
-
-
-def _moment(moment: Moment) -> Instant:
-    if isinstance(moment, datetime):
-        aware = moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)
-        return round(aware.timestamp() * 1000)
-    return round(moment * 1000)
+    return None if moment is None else instant_of(moment)

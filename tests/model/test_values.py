@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from analyzer.errors import ConfigError, Fault
 from analyzer.model.estimate import Estimate
 from analyzer.model.finding import Severity
-from analyzer.model.instant import format_instant, parse_instant, slice_of
+from analyzer.model.instant import Moment, format_instant, instant_of, moment_of, parse_instant, slice_of
 from analyzer.model.shape import Attribution, AttributionKind, KeyPredicate, Shape
 from analyzer.model.window import Window
 
@@ -35,6 +35,13 @@ def test_what_is_no_time_is_refused() -> None:
 @given(st.integers(0, 4_102_444_800_000))
 def test_a_time_that_was_written_reads_back(instant: int) -> None:
     assert parse_instant(format_instant(instant)) == instant
+
+
+@pytest.mark.parametrize(
+    "moment", [moment_of(MOMENT), moment_of(MOMENT).replace(tzinfo=None), MOMENT / 1000], ids=["utc", "bare", "seconds"]
+)
+def test_a_moment_is_the_same_instant_however_aws_tells_it(moment: Moment) -> None:
+    assert instant_of(moment) == MOMENT
 
 
 def test_an_instant_lies_in_its_slice() -> None:

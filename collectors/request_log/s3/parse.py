@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
 from analyzer.errors import MalformedError
-from analyzer.model.instant import Instant
+from analyzer.model.instant import Instant, instant_of, moment_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
 __all__ = ["Listing", "Period", "StoredObject", "is_region", "listing_of", "next_level", "periods", "start_after"]
 
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_MILLISECOND = timedelta(milliseconds=1)
 _HINT = "something between here and AWS answered in its place, or the answer broke off: it is asked again"
 _REGION = re.compile(r"(?:^|/)AWSLogs/(?:o-[a-z0-9]+/)?(?P<account>\d{12})/CloudTrail/(?P<region>[a-z0-9-]+)/$")
 _LEVELS = (
@@ -64,14 +62,14 @@ def periods(times: str, since: Instant, until: Instant) -> Iterator[Period]:
     if "%" not in times:
         yield Period(times, since, until)
         return
-    last = _EPOCH + timedelta(milliseconds=until)
-    moment = _floor(_EPOCH + timedelta(milliseconds=since), step)
+    last = moment_of(until)
+    moment = _floor(moment_of(since), step)
     before: Period | None = None
     while moment <= last:
         following = moment + step
         prefix = moment.strftime(times)
-        start = before.start if before is not None and before.prefix == prefix else _instant(moment)
-        period = Period(prefix, start, _instant(following))
+        start = before.start if before is not None and before.prefix == prefix else instant_of(moment)
+        period = Period(prefix, start, instant_of(following))
         if before is not None and before.prefix != prefix:
             yield before
         before = period
@@ -81,11 +79,7 @@ def periods(times: str, since: Instant, until: Instant) -> Iterator[Period]:
 
 
 def _floor(moment: datetime, step: timedelta) -> datetime:
-    return moment - (moment - _EPOCH) % step
-
-
-def _instant(moment: datetime) -> Instant:
-    return (moment - _EPOCH) // _MILLISECOND
+    return moment - (moment - moment_of(0)) % step
 
 
 def listing_of(answer: Mapping[str, Any]) -> Listing:
@@ -97,7 +91,7 @@ def listing_of(answer: Mapping[str, Any]) -> Listing:
         raise MalformedError("ListObjectsV2: the answer is no listing", hint=_HINT)
     try:
         objects = tuple(
-            StoredObject(str(one["Key"]), _instant(one["LastModified"]), int(one["Size"]), str(one.get("ETag", "")))
+            StoredObject(str(one["Key"]), instant_of(one["LastModified"]), int(one["Size"]), str(one.get("ETag", "")))
             for one in answer.get("Contents", ())
         )
         prefixes = tuple(str(one["Prefix"]) for one in answer.get("CommonPrefixes", ()))
@@ -129,5 +123,5 @@ def start_after(root: str, period: Period, since: Instant) -> str | None:
     match = _REGION.search(root)
     if match is None or since <= period.start:
         return None
-    minute = (_EPOCH + timedelta(milliseconds=since)).strftime("%Y%m%dT%H%M")
+    minute = (moment_of(since)).strftime("%Y%m%dT%H%M")
     return f"{root}{period.prefix}{match['account']}_CloudTrail_{match['region']}_{minute}"
