@@ -42,15 +42,23 @@ class Collected(Struct, frozen=True):
         return blind_spots(insights, [series for batch in self.batches for series in batch.metrics])
 
     def settled(self, length_ms: int) -> Window | None:
-        """Return the newest stretch of whole minutes that CloudWatch covers; None where nobody asks it."""
+        """Return the newest stretch of whole minutes that CloudWatch covers in every place; None where nobody asks it.
+
+        A place that is behind holds the others back, until it is told as a gap: a minute that was not seen would else
+        be one in which nothing happened.
+        """
         ends = list(self._ends(SourceName.CLOUDWATCH_METRICS)) or list(self._ends(SourceName.CONTRIBUTOR_INSIGHTS))
         if not ends:
             return None
-        end = max(ends) // MINUTE_MS * MINUTE_MS
+        end = min(ends) // MINUTE_MS * MINUTE_MS
         return Window(end - length_ms, end)
 
     def _ends(self, source: SourceName) -> Iterator[Instant]:
-        return (cover.window.end for batch in self.batches for cover in batch.covers if cover.source is source)
+        """Yield how far each place was seen: within one, what is late of a single table is told of that table."""
+        for batch in self.batches:
+            ends = [cover.window.end for cover in batch.covers if cover.source is source]
+            if ends:
+                yield max(ends)
 
 
 NOTHING = Collected()

@@ -26,6 +26,10 @@ def covering(source: SourceName, end: int) -> Batch:
     return Batch(window=POLL, covers=(Covers(source, Window(0, end), "cases"),))
 
 
+def seen(minutes: int, table: str) -> Covers:
+    return Covers(METRICS, Window(0, minutes * MINUTE), table)
+
+
 def test_tables_changes_and_gaps_hold_now_and_series_do_not() -> None:
     gap, change = Gap(METRICS, GapReason.LATE, "late"), Change(time=7, what="deploy")
     batch = Batch(window=POLL, metrics=(SERIES,), insights=(insights(),), gaps=(gap,), changes=(change,))
@@ -55,13 +59,23 @@ def test_what_reports_cannot_show_is_judged_beside_the_metrics_of_another_batch(
     [
         ((covering(METRICS, 10 * MINUTE),), 10 * MINUTE),
         ((covering(METRICS, 10 * MINUTE + 59_999),), 10 * MINUTE),
-        ((covering(METRICS, 8 * MINUTE), covering(METRICS, 9 * MINUTE)), 9 * MINUTE),
+        ((covering(METRICS, 8 * MINUTE), covering(METRICS, 9 * MINUTE), Batch(window=POLL)), 8 * MINUTE),
         ((covering(METRICS, 8 * MINUTE), covering(INSIGHTS, 12 * MINUTE)), 8 * MINUTE),
         ((covering(INSIGHTS, 12 * MINUTE),), 12 * MINUTE),
+        ((Batch(window=POLL, covers=(seen(9, "orders"), seen(8, "cases"))),), 9 * MINUTE),
     ],
-    ids=["whole minutes", "a minute that has begun", "the newest", "metrics before insights", "insights alone"],
+    ids=[
+        "whole minutes",
+        "a minute that has begun",
+        "the place that is behind, but none that was not seen",
+        "metrics before insights",
+        "insights alone",
+        "one late table",
+    ],
 )
-def test_what_cloudwatch_covers_ends_with_its_newest_whole_minute(batches: tuple[Batch, ...], end: int) -> None:
+def test_what_cloudwatch_covers_ends_with_the_newest_whole_minute_of_every_place(
+    batches: tuple[Batch, ...], end: int
+) -> None:
     assert Collected(batches).settled(5 * MINUTE) == Window(end - 5 * MINUTE, end)
 
 
