@@ -23,11 +23,12 @@ from analyzer.exporters.from_counts import Carried, count_cells
 from analyzer.exporters.metrics import BY_NAME, METRICS
 from analyzer.exporters.prometheus import render
 from analyzer.exporters.series import SeriesTable
+from analyzer.model.batch import MetricSeries
 from analyzer.model.counts import Count, Counts, ThrottleCount
 from analyzer.model.estimate import Estimate
 from analyzer.model.finding import Direction, Severity, Status
 from analyzer.model.report import Coverage
-from analyzer.model.sight import Skipped, SkipReason
+from analyzer.model.sight import Sight, Skipped, SkipReason
 from analyzer.model.target import Target
 from analyzer.model.traffic import Capacity, Place
 from tests.exporters.conftest import CASES, cell, counts, finding, report
@@ -220,6 +221,28 @@ def test_capacity_and_owner_are_told_where_they_are_known() -> None:
     assert found["dynascope_capacity_consumed_ratio"] == {labels(direction="read"): 0.5}
     billing = labels(**{"billing_mode": "PROVISIONED", "class": "STANDARD", "owner": "case-platform"})
     assert found["dynascope_table_info"] == {billing: 1}
+
+
+def test_capacity_that_cloudwatch_told_the_use_of_needs_no_log() -> None:
+    place = Place(declared=True, capacity=Capacity("PROVISIONED", 100.0, 50.0, None))
+    series = MetricSeries(
+        "ConsumedReadCapacityUnits",
+        {"TableName": "cases"},
+        "Sum",
+        60,
+        (evidence.WINDOW.start,),
+        (1500.0,),
+        is_complete=True,
+    )
+    seen = evidence.traffic(sights=frozenset({Sight.METRICS}), rows=(), place=place, metrics=(series,))
+    found = text(None, report(traffic=(seen,)))
+    assert found["dynascope_capacity_consumed_ratio"] == {labels(direction="read"): 0.25}
+
+
+def test_capacity_whose_use_nobody_tells_is_not_said_to_be_idle() -> None:
+    place = Place(declared=True, capacity=Capacity("PROVISIONED", 100.0, 50.0, None))
+    seen = evidence.traffic(sights=frozenset({Sight.REQUESTS}), rows=(evidence.row(),), place=place)
+    assert "dynascope_capacity_consumed_ratio" not in text(None, report(traffic=(seen,)))
 
 
 def test_coverage_and_skipped_detectors_are_told() -> None:
