@@ -44,7 +44,7 @@ CONTRACT = Board(
                 ),
                 Panel(
                     title="Requests a second by operation",
-                    description="Scans first of all: is one declared?",
+                    description="Scans first of all.",
                     queries=(Query(f"sum by (operation) ({_REQUESTS}{{{HERE}}})", "{{operation}}"),),
                     unit="reqps",
                     kind="stacked",

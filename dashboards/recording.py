@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dashboards.expressions import DAEMON, TABLE, TARGET, grown, listed, metric
+from dashboards.expressions import TABLE, TARGET, grown, listed, metric
 from dashboards.rules import Group, Record
 
 __all__ = ["CALL_WINDOWS", "RECORDING", "THROTTLE_CODES", "TRY_WINDOWS", "WINDOW", "failed_calls", "throttled_tries"]
@@ -76,10 +76,6 @@ RECORDING = (
             Record("target_operation:dynascope_request_duration_seconds:p99_rate5m", _P99),
             Record("target:dynascope_key_heat_ratio:max", _HEAT),
             Record("finding:dynascope_finding_active:max", _OPEN),
-            Record(
-                "daemon:dynascope_records_read:rate5m",
-                f"sum by ({listed((*DAEMON, 'source'))}) (rate({metric('dynascope_records_read_total')}[{WINDOW}]))",
-            ),
         ),
     ),
     Group("dynascope-recorded-calls", tuple(_calls(window) for window in CALL_WINDOWS)),
