@@ -51,6 +51,8 @@ def healthy_day(seed: int, length_ms: int = DAY_MS, rate: float = _BASE_RATE) ->
             key = int(np.searchsorted(spread[pattern.id], place))
             records.append(_call(draw, pattern, time_ms, min(key, pattern.keys - 1)))
     records += [*_leases(draw, length_ms), *_locks(draw, length_ms), *_cron(length_ms), *_archive(length_ms)]
+    records += _scaling(draw, length_ms)
+    _deploy(records, length_ms)
     return sorted(records, key=lambda record: record["time"])
 
 
@@ -110,8 +112,7 @@ def _plain(time_ms: int, operation: str, table: str, caller: str, **fields: Any)
         "table": table,
         "caller": caller,
         "latency_ms": 4.0,
-        "attempts": 1,
-        **fields,
+        "attempts": 1, **fields,
     }
 
 
@@ -157,6 +158,31 @@ def _cron(length_ms: int) -> Iterator[Record]:
             consumed={"total": 0.5, "read": 0.5},
             count=1,
         )
+
+
+def _scaling(draw: np.random.Generator, length_ms: int) -> Iterator[Record]:
+    """Autoscaling comes a little late now and then: a try is refused, and the next one served."""
+    refused = {"at_ms": 3, "code": "ProvisionedThroughputExceededException"}
+    for at in range(0, length_ms, 600_000):
+        for time_ms in draw.integers(at, min(at + 600_000, length_ms), 2).tolist():
+            yield _plain(
+                START_MS + time_ms,
+                "GetItem",
+                "users",
+                "users-api",
+                key={"PK": {"S": f"USER#{int(draw.integers(4000)):06d}"}, "SK": {"S": "META"}},
+                consumed={"total": 0.5, "read": 0.5},
+                count=1,
+                trace_id=f"{draw.integers(1 << 62):016x}",
+                attempts=2, tries=[{**refused, "reason": "TableReadProvisionedThroughputExceeded"}],
+            )
+
+
+def _deploy(records: list[Record], length_ms: int) -> None:
+    """Give every caller a new version in the middle of the day."""
+    middle = moment(START_MS + length_ms // 2)
+    for record in records:
+        record["caller_version"] = "1.4.1" if record["time"] < middle else "1.4.2"
 
 
 def _archive(length_ms: int) -> Iterator[Record]:
