@@ -158,7 +158,7 @@ def _scene(
         traffic=traffic,
         compared=compared,
         onset=onset,
-        since="" if onset is None else since_words(onset, clock(onset.window.start)[:5]),
+        since=since_words(onset, report.as_of, lambda at: clock(at)[:5]),
         stretch=f"{clock(window.start)[:5]}–{clock(report.as_of)[:5]}",
         place=place(tables[0], None) if len(tables) == 1 else f"{len(tables)} tables",
     )

@@ -13,7 +13,7 @@ from analyzer.planning.compared import HOUR_MS
 from analyzer.traffic.series import points, series_in
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from analyzer.model.finding import Finding
     from analyzer.model.instant import Instant
@@ -27,6 +27,8 @@ _PAUSE_MS = 10 * MINUTE_MS
 _LONGEST_MS = 15 * MINUTE_MS
 """So much of a fault is compared: more than a quarter of an hour would meet itself an hour before."""
 _SHORTEST_MS = MINUTE_MS
+_OVER_MS = 5 * MINUTE_MS
+"""Refusals come in bursts: a shorter silence is no end."""
 
 
 class Onset(Struct, frozen=True):
@@ -74,11 +76,14 @@ def compared_stretch(onset: Onset | None, window: Window) -> Window:
     return Window(start, end)
 
 
-def since_words(onset: Onset | None, clock: str) -> str:
-    """Write when it began: ` since 02:41`; nothing where that is not known."""
+def since_words(onset: Onset | None, now: Instant, clock: Callable[[Instant], str]) -> str:
+    """Write when it began, ` since 02:41`, and of what is over when that was; nothing where it is not known."""
     if onset is None:
         return ""
-    return f" since {'before ' if onset.is_cut else ''}{clock}"
+    begin = f"{'before ' if onset.is_cut else ''}{clock(onset.window.start)}"
+    if now - onset.window.end > _OVER_MS:
+        return f" from {begin} to {clock(onset.window.end)}"
+    return f" since {begin}"
 
 
 def began(onset: Onset | None) -> Instant | None:

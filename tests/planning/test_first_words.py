@@ -197,6 +197,13 @@ def test_a_fault_that_is_older_than_what_was_read_began_before() -> None:
     assert "since before 23:00" in told
 
 
+def test_a_fault_that_is_over_says_from_when_to_when() -> None:
+    over = series("WriteProvisionedThroughputThrottleEvents", [1.0] * 5, start=START + 5 * MINUTE_MS)
+    assert first(report(found(), of=(seen(over),))).startswith(
+        "cases: writes over provisioned 50 WCU from 00:05 to 00:10"
+    )
+
+
 def test_the_newest_quarter_of_an_hour_of_a_fault_is_compared() -> None:
     long = onset_of(found(), seen(series("WriteThrottleEvents", [1.0] * 30, start=START)))
     assert compared_stretch(long, WINDOW) == Window(START + 15 * MINUTE_MS, WINDOW.end)
