@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import html
+import re
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from markdown_it import MarkdownIt
 
 from analyzer.exporters.metrics import reference_page
+from analyzer.render.pages import alerts_page
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-__all__ = ["detector_page", "docs_index", "landing_page", "metrics_page"]
+__all__ = ["detector_page", "docs_index", "landing_page", "metrics_page", "prometheus_page"]
+
+_COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
+"""What tells the writers of a page where its output comes from."""
 
 _STYLE = """
 :root { color-scheme: light dark }
@@ -37,10 +43,16 @@ def metrics_page() -> str:
     return _page("Metrics", _markdown(reference_page()))
 
 
+def prometheus_page() -> str | None:
+    """Return the page on Prometheus as HTML, which holds the runbooks of the watcher's own alerts."""
+    page = alerts_page()
+    return None if page is None else _page("Prometheus", _markdown(page))
+
+
 def docs_index(pages: Mapping[str, Path]) -> str:
     """Return the list of pages as HTML."""
     entries = "\n".join(f'<li><a href="/docs/detectors/{name}">{name}</a></li>' for name in map(html.escape, pages))
-    links = '<p><a href="/docs/metrics">Metrics</a></p>'
+    links = '<p><a href="/docs/metrics">Metrics</a> · <a href="/docs/prometheus">Prometheus and alerts</a></p>'
     return _page("Documentation", f"<h1>Documentation</h1>\n{links}\n<h2>Detectors</h2>\n<ul>\n{entries}\n</ul>")
 
 
@@ -59,7 +71,12 @@ def landing_page(verdict: str) -> str:
 
 
 def _markdown(text: str) -> str:
-    page: str = MarkdownIt("commonmark", {"html": False}).enable("table").render(text)
+    reader = MarkdownIt("commonmark", {"html": False}).enable("table")
+    tokens = reader.parse(_COMMENT.sub("", text))
+    for heading, content in pairwise(tokens):
+        if heading.type == "heading_open":
+            heading.attrSet("id", re.sub(r"[^a-z0-9]+", "-", content.content.lower()).strip("-"))
+    page: str = reader.renderer.render(tokens, reader.options, {})
     return page
 
 

@@ -12,7 +12,7 @@ from aiohttp.http_exceptions import HttpProcessingError
 
 from analyzer.errors import UsageError
 from analyzer.exporters.address import is_loopback
-from analyzer.exporters.docs import detector_page, docs_index, landing_page, metrics_page
+from analyzer.exporters.docs import detector_page, docs_index, landing_page, metrics_page, prometheus_page
 from analyzer.exporters.marks import Marks, read_mark
 from analyzer.exporters.prometheus import NOTHING_YET, OPENMETRICS_TYPE, TEXT_TYPE, Exposition
 from analyzer.model.instant import format_instant
@@ -90,6 +90,7 @@ class Server:
                 web.get("/readyz", self._ready),
                 *(web.get(path, self._docs_index) for path in _INDEX_PATHS),
                 web.get("/docs/metrics", self._metrics_page),
+                web.get("/docs/prometheus", self._prometheus_page),
                 web.get("/docs/detectors/{name}", self._detector),
                 web.get("/api/v1/report", self._api_report),
                 web.get("/api/v1/findings", self._api_findings),
@@ -155,6 +156,12 @@ class Server:
 
     async def _metrics_page(self, _request: web.Request) -> web.Response:
         return _html(metrics_page())
+
+    async def _prometheus_page(self, _request: web.Request) -> web.Response:
+        page = prometheus_page()
+        if page is None:
+            raise web.HTTPNotFound
+        return _html(page)
 
     async def _detector(self, request: web.Request) -> web.Response:
         page = detector_page(self._pages, request.match_info["name"].removesuffix(".md"))

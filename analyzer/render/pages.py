@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-__all__ = ["detector_page", "detector_pages"]
+__all__ = ["alerts_page", "detector_page", "detector_pages"]
 
 _PACKAGE = Path(__file__).parent.parent
 _FOLDERS = (_PACKAGE / "docs" / "detectors", _PACKAGE.parent / "docs" / "detectors")  # installed, or a checkout
@@ -16,6 +16,12 @@ def detector_pages() -> dict[str, Path]:
     if folder is None:
         return {}
     return {path.stem: path for path in sorted(folder.glob("*.md")) if path.stem != "README"}
+
+
+def alerts_page() -> str | None:
+    """Return the page on Prometheus and the runbooks of the watcher's own alerts; None where it was not packaged."""
+    page = next((page for folder in _FOLDERS if (page := folder.parent / "prometheus.md").is_file()), None)
+    return None if page is None else page.read_text("utf-8")
 
 
 def detector_page(name: str) -> str | None:

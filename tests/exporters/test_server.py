@@ -117,6 +117,7 @@ async def test_the_index_lists_every_page(client: Client) -> None:
     for path in ("/docs", "/docs/", "/docs/detectors", "/docs/detectors/"):
         assert '<a href="/docs/detectors/hot-key">' in (await client.get(path))[1]
     assert "dynascope_requests_total" in (await client.get("/docs/metrics"))[1]
+    assert '<h3 id="dynascopeabsent">' in (await client.get("/docs/prometheus"))[1]
 
 
 async def test_the_first_page_tells_the_verdict(client: Client) -> None:
@@ -221,3 +222,8 @@ async def test_without_any_socket_it_says_so(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr("aiohttp.web.TCPSite.start", start)
     with pytest.raises(UsageError, match="cannot listen"):
         await Server({}).start("127.0.0.1", 0)
+
+
+async def test_a_page_that_was_not_packaged_is_not_found(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("analyzer.render.pages._FOLDERS", ())
+    assert (await client.get("/docs/prometheus"))[0] == 404
