@@ -11,10 +11,12 @@ import pytest
 
 from analyzer.cli.main import execute
 from analyzer.contract.load import load_contract
+from analyzer.model.counts import Count
 from analyzer.model.request import RequestRecord
 from analyzer.recording import read_recording, read_requests
 from analyzer.requests.digest import Digest
 from analyzer.requests.lexicon import Lexicon
+from tests.support.request_lines import LEXICON
 from tests.support.schemas import recording_schema, report_schema
 
 HERE = Path(__file__).parent
@@ -43,6 +45,16 @@ def test_a_recording_is_read(name: str) -> None:
 def test_a_contract_is_read(name: str) -> None:
     contract = load_contract([HERE / name])
     assert [len(table.patterns) for table in contract.tables] == [12]
+
+
+@pytest.mark.parametrize(("name", "calls"), [("digest-v1.bin", 0), ("digest-v2.bin", 14)])
+def test_the_state_of_a_digest_is_read(name: str, calls: int) -> None:
+    digest = Digest.restore((HERE / name).read_bytes(), LEXICON)
+    assert (digest.read.read, len(digest.calls()), len(digest.slices())) == (14, calls, 5)
+    assert (digest.calls().since is None) is bool(calls)
+    assert digest.totals().values[:, Count.REQUESTS].sum() == 14
+    digest.update((HERE / "request-log-v1.jsonl").read_bytes())
+    assert (digest.read.read, digest.read.duplicate) == (14, 14)
 
 
 SCHEMAS = {

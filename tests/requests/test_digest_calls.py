@@ -347,6 +347,34 @@ class TestDrafts:
     def test_a_call_is_read_when_somebody_asks_for_it(self, fields: dict[str, Any]) -> None:
         assert isinstance(self.kept(**fields), Draft)
 
+    def test_it_tells_the_same_as_one_that_was_read_at_once(self) -> None:
+        told: dict[str, Any] = {
+            "op": "Query",
+            "key": {"PK": {"S": "CASE#1"}},
+            "key_condition": "PK = :p AND SK < :s",
+            "values": {":p": {"S": "CASE#1"}, ":s": {"S": "AUDIT#9"}},
+            "index_keys": {"GSI1": {"GSI1PK": {"S": "STATUS#x"}, "GSI1SK": {"S": "1"}}},
+            "strata": [{"by": "trace", "rate": 0.5}],
+            "sample_rate": 0.5,
+            "trace_id": "t",
+            "limit": 10,
+            "count": 3,
+            "scanned": 10,
+            "more": True,
+            "resumed": True,
+            "unprocessed": 2,
+            "item_bytes": 7,
+            "returned_bytes": 100,
+            "latency_ms": 4.5,
+            "attempts": 2,
+            "error": {"code": "ValidationException", "message": "of CASE#1", "cancellation": ["None", "x"]},
+            "token_sent": True,
+            "ttl_seen": {"attribute": "expires", "value": {"N": "1"}, "expired_returned": 1},
+            "consumed": {"total": 2.5},
+        }
+        draft, whole = call_of(**told), call_of(**told, tries=[{"code": "ThrottlingException"}])
+        assert msgspec.structs.replace(whole, tries=()) == draft
+
     @pytest.mark.parametrize(
         "fields",
         [
