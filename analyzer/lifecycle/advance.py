@@ -8,6 +8,7 @@ import msgspec
 from msgspec import Struct
 
 from analyzer.lifecycle.since_change import change_before
+from analyzer.lifecycle.snooze import hush
 from analyzer.lifecycle.verdict import by_weight, fault_of
 from analyzer.model.finding import Finding, Status
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
     from analyzer.model.finding import Change
     from analyzer.model.instant import Instant
+    from analyzer.model.life import Snooze
     from analyzer.model.report import Report
 
 __all__ = ["Event", "State", "advance"]
@@ -34,35 +36,35 @@ class Event(Struct, frozen=True):
     finding: Finding
 
 
-def advance(state: State, report: Report, at: Instant, close_after_ms: int) -> tuple[State, Report, tuple[Event, ...]]:
+def advance(
+    state: State, report: Report, at: Instant, close_after_ms: int, snoozes: Iterable[Snooze] = ()
+) -> tuple[State, Report, tuple[Event, ...]]:
     """Carry the findings of a report over from the last one.
 
     A finding seen for the first time is `open`, again `ongoing`. One whose condition no longer holds stays, as it was
     last seen, until that has lasted `close_after_ms`; then it is `closed`, once, and gone. The verdict speaks of all
-    that are alive. Of a snoozed one nobody is told when it comes or goes. Each gets the change just before it began,
-    whenever that becomes known: CloudTrail tells of it minutes later.
+    that are alive. Of one that is snoozed nobody is told when it comes or goes; it opens anew when `snoozes` and
+    contract hold it no more. Each gets the change just before it began, whenever that becomes known: CloudTrail tells
+    of it minutes later.
     """
     alive: dict[str, Finding] = {}
     shown: list[Finding] = []
     events: list[Event] = []
-    for finding in report.findings:
+    now = {finding.id for finding in report.findings}
+    kept = tuple(before for identity, before in state.alive.items() if identity not in now)
+    for finding in hush((*report.findings, *kept), snoozes, at):
         before = state.alive.get(finding.id)
-        seen = _since(_seen(finding, before, at), before, report.changes)
-        alive[seen.id] = seen
-        shown.append(seen)
-        if seen.status is Status.OPEN:
-            events.append(Event(Status.OPEN, seen))
-    for identity, before in state.alive.items():
-        if identity in alive:
-            continue
-        if before.last_seen is not None and at - before.last_seen >= close_after_ms:
-            closed = msgspec.structs.replace(before, status=Status.CLOSED)
-            shown.append(closed)
-            if before.status is not Status.SNOOZED:
-                events.append(Event(Status.CLOSED, closed))
+        if finding.id in now:
+            seen = _since(_seen(finding, before, at), before, report.changes)
+            is_told = seen.status is Status.OPEN
         else:
-            alive[identity] = before
-            shown.append(before)
+            seen = _past(finding, at, close_after_ms)
+            is_told = seen.status is Status.CLOSED and finding.status is not Status.SNOOZED
+        shown.append(seen)
+        if seen.status is not Status.CLOSED:
+            alive[seen.id] = seen
+        if is_told:
+            events.append(Event(seen.status, seen))
     ordered = by_weight(tuple(shown))
     fault = fault_of(finding for finding in ordered if finding.status is not Status.CLOSED)
     changed = msgspec.structs.replace(report, findings=ordered, verdict=fault or report.verdict)
@@ -75,6 +77,12 @@ def _seen(finding: Finding, before: Finding | None, at: Instant) -> Finding:
     status = Status.SNOOZED if finding.status is Status.SNOOZED else Status.ONGOING if is_known else Status.OPEN
     first = before.first_seen if before is not None else finding.first_seen or at
     return msgspec.structs.replace(finding, status=status, first_seen=first, last_seen=at)
+
+
+def _past(finding: Finding, at: Instant, close_after_ms: int) -> Finding:
+    """Close a finding whose condition has failed to hold for long enough."""
+    is_over = finding.last_seen is not None and at - finding.last_seen >= close_after_ms
+    return msgspec.structs.replace(finding, status=Status.CLOSED) if is_over else finding
 
 
 def _since(finding: Finding, before: Finding | None, changes: Iterable[Change]) -> Finding:

@@ -1,0 +1,117 @@
+"""Snoozes: findings that somebody knows of, and wants to hear of again on a day that is named. They are values."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from analyzer.errors import closest
+from analyzer.model.finding import Finding, Status
+from analyzer.model.instant import format_instant, parse_instant
+from analyzer.model.life import Snooze
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable
+
+    from analyzer.model.instant import Instant
+
+__all__ = ["LONGEST_DAYS", "hush", "snooze_of", "unknown", "until_of", "with_effects"]
+
+_DAY = len("2027-03-31")
+_DAY_MS = 86_400_000
+LONGEST_DAYS = 366
+"""Nobody remembers for longer why; what is accepted for good is declared in the contract, or its threshold set."""
+_LONGEST_TEXT = 200
+_NAMED = 3
+
+
+def hush(findings: tuple[Finding, ...], snoozes: Iterable[Snooze], at: Instant) -> tuple[Finding, ...]:
+    """Snooze the findings that somebody snoozed, and with a cause what it explains."""
+    standing = {one.id: one for one in snoozes if at < one.until}
+    if not standing:
+        return findings
+    return with_effects(tuple(_hushed(finding, standing.get(finding.id)) for finding in findings))
+
+
+def _hushed(finding: Finding, snooze: Snooze | None) -> Finding:
+    if snooze is None:
+        return finding
+    by = f" by {snooze.who}" if snooze.who else ""
+    because = f"snoozed until {format_instant(snooze.until)}{by}: {snooze.reason}"
+    return msgspec.structs.replace(finding, status=Status.SNOOZED, because=because)
+
+
+def with_effects(findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
+    """Snooze what a snoozed finding explains, and what that explains; an effect that is worse than its cause stays."""
+    known = {finding.id: finding for finding in findings}
+    quiet: dict[str, Finding] = {}
+    for finding in findings:
+        cause = _snoozed_cause(finding, known)
+        if cause is not None:
+            because = f"snoozed with {cause.id}, which explains it"
+            quiet[finding.id] = msgspec.structs.replace(finding, status=Status.SNOOZED, because=because)
+    return tuple(quiet.get(finding.id, finding) for finding in findings)
+
+
+def _snoozed_cause(finding: Finding, known: dict[str, Finding]) -> Finding | None:
+    """Return the nearest cause that is snoozed, where nothing on the way to it is worse than it."""
+    if finding.status is Status.SNOOZED:
+        return None
+    seen, worst, cause = {finding.id}, finding.severity.rank, known.get(finding.caused_by or "")
+    while cause is not None and cause.id not in seen:
+        if cause.status is Status.SNOOZED:
+            return cause if worst <= cause.severity.rank else None
+        seen.add(cause.id)
+        worst = max(worst, cause.severity.rank)
+        cause = known.get(cause.caused_by or "")
+    return None
+
+
+def until_of(text: str, now: Instant) -> Instant:
+    """Read the end of a snooze: a day, which counts whole (UTC), or a time of RFC 3339.
+
+    Raises ValueError for what is neither, for what has passed, and for more than a year ahead.
+    """
+    try:
+        until = parse_instant(text) + (_DAY_MS if len(text) == _DAY else 0)
+    except (ValueError, OverflowError):
+        raise ValueError(
+            f"until is a day such as 2027-03-31, or a time such as 2027-03-31T09:00:00Z: {text[:40]!r}"
+        ) from None
+    if until <= now:
+        raise ValueError(f"until {text} has passed: name a day to come")
+    if until > now + LONGEST_DAYS * _DAY_MS:
+        raise ValueError(f"until {text} is more than {LONGEST_DAYS} days ahead: name a nearer day")
+    return until
+
+
+def snooze_of(told: tuple[str, str, str, str | None], known: Collection[str], now: Instant) -> Snooze:
+    """Make a snooze of an id, its end, the reason and who says so; `known` are the ids that there are.
+
+    Raises ValueError with what is wrong, fit for whoever said it.
+    """
+    identity, until, reason, who = told
+    for name, text in (("reason", reason), ("who", who)):
+        if text is not None and not _is_line(text):
+            raise ValueError(f"{name} is a line of 1 to {_LONGEST_TEXT} characters")
+    if identity not in known:
+        raise ValueError(unknown(identity, known))
+    return Snooze(id=identity, until=until_of(until, now), reason=reason, who=who, at=now)
+
+
+def unknown(identity: str, known: Collection[str]) -> str:
+    """Say that there is no such finding, and name the one that was probably meant."""
+    said = f"no finding has the id {identity[:40]!r}"
+    if not known:
+        return f"{said}: none is known"
+    near = next((one for one in sorted(known) if identity and one.startswith(identity)), None)
+    near = near or closest(identity, known)
+    if near is not None:
+        return f"{said}; did you mean {near}?"
+    some = ", ".join(sorted(known)[:_NAMED])
+    return f"{said}; there are {some}{'' if len(known) <= _NAMED else f' and {len(known) - _NAMED} more'}"
+
+
+def _is_line(text: str) -> bool:
+    return bool(text.strip()) and len(text) <= _LONGEST_TEXT and text.isprintable()
