@@ -28,7 +28,7 @@ from analyzer.requests.digest_intake import Intake
 from analyzer.requests.digest_keys import FormTable
 from analyzer.requests.digest_limits import DigestLimits
 from analyzer.requests.digest_rare import RareCounts, find_failures
-from analyzer.requests.digest_result import heavy_keys
+from analyzer.requests.digest_result import heaviest_sides, heavy_keys
 from analyzer.requests.digest_routes import COUNTER
 from analyzer.requests.digest_slices import WIDTH, SliceCounts
 from analyzer.requests.digest_snapshot import Snapshot, read_snapshot, write_snapshot
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from analyzer.model.request import RequestRecord
     from analyzer.requests.digest_columns import Rows
     from analyzer.requests.digest_rare import Failure
+    from analyzer.requests.digest_result import Part
     from analyzer.requests.digest_sides import SideKeys
     from analyzer.requests.digest_told import Told
     from analyzer.requests.lexicon import Lexicon
@@ -303,7 +304,7 @@ class Digest:
         parts: Sequence[tuple[int | None, dict[int, SideKeys]]],
         rare: tuple[tuple[ThrottleCount, ...], tuple[Refusal, ...]],
     ) -> Counts:
-        of_side: dict[int, list[tuple[int | None, SideKeys]]] = {}
+        of_side: dict[int, list[Part]] = {}
         for number, sides in parts:
             for side, keys in sides.items():
                 of_side.setdefault(side, []).append((number, keys))
@@ -316,7 +317,7 @@ class Digest:
             latency=values[:, N_COUNTS:],
             keys=tuple(
                 heavy_keys(*self._cells.sides[side], of_side[side], self._lexicon, self._shapes)
-                for side in sorted(of_side)
+                for side in heaviest_sides(of_side, self._cells.sides)
             ),
             throttles=rare[0],
             refusals=rare[1],

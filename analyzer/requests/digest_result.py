@@ -21,12 +21,15 @@ if TYPE_CHECKING:
     from analyzer.requests.digest_sides import Name, SideKeys
     from analyzer.requests.lexicon import Lexicon
 
-__all__ = ["heavy_keys"]
+__all__ = ["Part", "heaviest_sides", "heavy_keys"]
 
 _SHOWN = 32
 _ALWAYS_SHOWN = 1
 _SHOWN_SHARE = 0.02
 """At most so many keys of a level are listed, at least the first, others with this share of the weight."""
+
+_MOST_SIDES = 1024
+"""Of so many targets and directions keys are told: of ten thousand it would take seconds, and most of them are idle."""
 
 Part = tuple[int | None, "SideKeys"]
 """The number of a slice, None for the past, and its keys."""
@@ -60,6 +63,19 @@ def heavy_keys(
         distinct=estimate_distinct(marks.max(axis=0)),
         attributes=attributes,
     )
+
+
+def heaviest_sides(parts: dict[int, list[Part]], sides: Sequence[tuple[Target, Direction]]) -> list[int]:
+    """Return, in order, the targets and directions whose keys are told: with refused tries first, then the heaviest."""
+    if len(parts) <= _MOST_SIDES:
+        return sorted(parts)
+
+    def weight(side: int) -> tuple[int, int, tuple[str, ...], str]:
+        target, direction = sides[side]
+        refused = sum([part.tries[KeyLevel.PARTITION].total for _, part in parts[side]])
+        return -refused, -sum([part.total for _, part in parts[side]]), target.order(), direction
+
+    return sorted(sorted(parts, key=weight)[:_MOST_SIDES])
 
 
 def _heaviest(level: KeyLevel, parts: Sequence[Part], total: int) -> tuple[list[tuple[Name, int, int]], int]:

@@ -643,6 +643,15 @@ class TestBounds:
         assert len(digest.slices()) == 3
         assert sums(digest.totals(), Count.REQUESTS) == 6
 
+    def test_of_many_tables_keys_are_told_of_the_refused_and_the_heaviest_ones(self) -> None:
+        error = {"code": "ThrottlingException"}
+        log = [line(table=f"t{n}", key=CASE, consumed={"total": 1 + n}, request_id=f"R{n}") for n in range(1100)]
+        log.append(line(table="t0", key=CASE, error=error, request_id="R"))
+        told = {heavy.target.table for heavy in digest_of(*log).totals().keys}
+        assert len(told) == 1024
+        assert {"t0", "t77", "t1099"} <= told
+        assert not {"t1", "t76"} & told
+
     def test_memory_follows_tracked_keys_and_not_the_keys_that_were_seen(self) -> None:
         digest = Digest(LEXICON, DigestLimits(rows=500))
         for block in range(20):
