@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 __all__ = [
     "Setup",
     "build_setup",
-    "check_settings",
     "checked",
     "checked_settings",
     "contract_of",
@@ -132,13 +131,6 @@ def checked_settings(
 ) -> Settings:
     """Read like `checked`, and return the configuration alone."""
     return checked(path, environ, overrides, contract)[0]
-
-
-def check_settings(settings: Settings) -> tuple[Fault, ...]:
-    """Return every fault of what the sections of a configuration name: contract, thresholds, limits, salt."""
-    faults: list[Fault] = []
-    _build(settings, faults)
-    return tuple(faults)
 
 
 def build_setup(settings: Settings, faults: Sequence[Fault] = (), fallback: Salt | None = None) -> Setup:

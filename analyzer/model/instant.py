@@ -10,10 +10,10 @@ __all__ = [
     "Instant",
     "Moment",
     "format_instant",
-    "instant_of",
-    "moment_of",
     "parse_instant",
     "slice_of",
+    "to_instant",
+    "to_moment",
 ]
 
 Instant = int
@@ -32,24 +32,24 @@ _MILLISECOND = timedelta(milliseconds=1)
 
 def parse_instant(text: str) -> Instant:
     """Read an RFC 3339 time; one without an offset is taken as UTC. Raises ValueError on anything else."""
-    return instant_of(datetime.fromisoformat(text))
+    return to_instant(datetime.fromisoformat(text))
 
 
-def instant_of(moment: Moment) -> Instant:
+def to_instant(moment: Moment) -> Instant:
     """Return a moment as an instant, in whole milliseconds; a time without an offset is UTC."""
     if not isinstance(moment, datetime):
         return round(moment * 1000)
     return ((moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)) - _EPOCH) // _MILLISECOND
 
 
-def moment_of(instant: Instant) -> datetime:
+def to_moment(instant: Instant) -> datetime:
     """Return an instant as the calendar has it, in UTC."""
     return _EPOCH + timedelta(milliseconds=instant)
 
 
 def format_instant(instant: Instant) -> str:
     """Write an instant as RFC 3339 in UTC with milliseconds."""
-    return moment_of(instant).strftime("%Y-%m-%dT%H:%M:%S.") + f"{instant % 1000:03d}Z"
+    return to_moment(instant).strftime("%Y-%m-%dT%H:%M:%S.") + f"{instant % 1000:03d}Z"
 
 
 def slice_of(instant: Instant) -> Instant:

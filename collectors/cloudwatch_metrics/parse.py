@@ -10,7 +10,7 @@ import msgspec
 from msgspec import Struct
 
 from analyzer.errors import MalformedError
-from analyzer.model.instant import Instant, instant_of
+from analyzer.model.instant import Instant, to_instant
 from collectors.cloudwatch_metrics.facts import METRICS, Unit
 
 if TYPE_CHECKING:
@@ -142,7 +142,7 @@ def _points(result: _Result) -> Points:
     """Return the points that are numbers, in the order they came."""
     if len(result.timestamps) != len(result.values):
         raise ValueError(f"{len(result.timestamps)} timestamps beside {len(result.values)} values")
-    kept = [(instant_of(t), v) for t, v in zip(result.timestamps, result.values, strict=True) if math.isfinite(v)]
+    kept = [(to_instant(t), v) for t, v in zip(result.timestamps, result.values, strict=True) if math.isfinite(v)]
     return Points(tuple(time for time, _ in kept), tuple(value for _, value in kept), result.status_code)
 
 

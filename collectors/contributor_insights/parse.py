@@ -16,7 +16,7 @@ from msgspec import Struct
 
 from analyzer.knowledge.limits import READ_UNITS_A_PARTITION
 from analyzer.model.batch import InsightSeries
-from analyzer.model.instant import Moment, instant_of
+from analyzer.model.instant import Moment, to_instant
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -163,7 +163,7 @@ def parse_report(
             points = values.setdefault(keys, {})
             for point in contributor.datapoints:
                 if math.isfinite(point.approximate_value) and point.approximate_value >= 0:
-                    points[instant_of(point.timestamp)] = point.approximate_value
+                    points[to_instant(point.timestamp)] = point.approximate_value
     of = msgspec.structs.replace(of, labels=labels)
     if not values:
         return (of,)
@@ -187,14 +187,14 @@ def unlisted_minutes(report: InsightReport, period_seconds: int) -> tuple[Instan
     """
     listed: dict[Instant, float] = {}
     for point in (point for contributor in report.contributors for point in contributor.datapoints):
-        time = instant_of(point.timestamp)
+        time = to_instant(point.timestamp)
         listed[time] = max(listed.get(time, 0.0), point.approximate_value)
     notable = _NOTABLE * READ_UNITS_A_PARTITION * period_seconds
     missed = {
-        instant_of(top.timestamp): top.max_contributor_value
+        to_instant(top.timestamp): top.max_contributor_value
         for top in report.metric_datapoints
         if top.max_contributor_value is not None
-        and top.max_contributor_value >= max(notable, listed.get(instant_of(top.timestamp), 0.0) * (1 + _ROUNDING))
+        and top.max_contributor_value >= max(notable, listed.get(to_instant(top.timestamp), 0.0) * (1 + _ROUNDING))
     }
     return tuple(sorted(missed, key=lambda time: (-missed[time], time)))
 

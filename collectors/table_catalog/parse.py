@@ -13,7 +13,7 @@ import msgspec
 from msgspec import Struct
 
 from analyzer.model.finding import Direction
-from analyzer.model.instant import Moment, instant_of
+from analyzer.model.instant import Moment, to_instant
 from analyzer.model.table import (
     IndexDescription,
     Provisioning,
@@ -244,7 +244,7 @@ def parse_activity(answer: dict[str, Any]) -> ScalingActivity:
     told = _convert(answer, _Activity)
     units = _UNITS_SET.search(told.description)
     return ScalingActivity(
-        start=instant_of(told.start_time),
+        start=to_instant(told.start_time),
         end=_instant(told.end_time),
         status=told.status_code,
         to_units=None if units is None else float(units.group(1)),
@@ -272,4 +272,4 @@ def _convert(answer: dict[str, Any], kind: type[T]) -> T:
 
 
 def _instant(moment: Moment | None) -> Instant | None:
-    return None if moment is None else instant_of(moment)
+    return None if moment is None else to_instant(moment)

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from analyzer.errors import ConfigError, Fault
 from analyzer.model.estimate import Estimate
 from analyzer.model.finding import Severity
-from analyzer.model.instant import Moment, format_instant, instant_of, moment_of, parse_instant, slice_of
+from analyzer.model.instant import Moment, format_instant, parse_instant, slice_of, to_instant, to_moment
 from analyzer.model.shape import Attribution, AttributionKind, KeyPredicate, Shape
 from analyzer.model.window import Window
 
@@ -38,10 +38,10 @@ def test_a_time_that_was_written_reads_back(instant: int) -> None:
 
 
 @pytest.mark.parametrize(
-    "moment", [moment_of(MOMENT), moment_of(MOMENT).replace(tzinfo=None), MOMENT / 1000], ids=["utc", "bare", "seconds"]
+    "moment", [to_moment(MOMENT), to_moment(MOMENT).replace(tzinfo=None), MOMENT / 1000], ids=["utc", "bare", "seconds"]
 )
 def test_a_moment_is_the_same_instant_however_aws_tells_it(moment: Moment) -> None:
-    assert instant_of(moment) == MOMENT
+    assert to_instant(moment) == MOMENT
 
 
 def test_an_instant_lies_in_its_slice() -> None:

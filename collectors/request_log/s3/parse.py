@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 
 from analyzer.errors import MalformedError
-from analyzer.model.instant import Instant, instant_of, moment_of
+from analyzer.model.instant import Instant, to_instant, to_moment
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -62,14 +62,14 @@ def periods(times: str, since: Instant, until: Instant) -> Iterator[Period]:
     if "%" not in times:
         yield Period(times, since, until)
         return
-    last = moment_of(until)
-    moment = _floor(moment_of(since), step)
+    last = to_moment(until)
+    moment = _floor(to_moment(since), step)
     before: Period | None = None
     while moment <= last:
         following = moment + step
         prefix = moment.strftime(times)
-        start = before.start if before is not None and before.prefix == prefix else instant_of(moment)
-        period = Period(prefix, start, instant_of(following))
+        start = before.start if before is not None and before.prefix == prefix else to_instant(moment)
+        period = Period(prefix, start, to_instant(following))
         if before is not None and before.prefix != prefix:
             yield before
         before = period
@@ -79,7 +79,7 @@ def periods(times: str, since: Instant, until: Instant) -> Iterator[Period]:
 
 
 def _floor(moment: datetime, step: timedelta) -> datetime:
-    return moment - (moment - moment_of(0)) % step
+    return moment - (moment - to_moment(0)) % step
 
 
 def listing_of(answer: Mapping[str, Any]) -> Listing:
@@ -91,7 +91,7 @@ def listing_of(answer: Mapping[str, Any]) -> Listing:
         raise MalformedError("ListObjectsV2: the answer is no listing", hint=_HINT)
     try:
         objects = tuple(
-            StoredObject(str(one["Key"]), instant_of(one["LastModified"]), int(one["Size"]), str(one.get("ETag", "")))
+            StoredObject(str(one["Key"]), to_instant(one["LastModified"]), int(one["Size"]), str(one.get("ETag", "")))
             for one in answer.get("Contents", ())
         )
         prefixes = tuple(str(one["Prefix"]) for one in answer.get("CommonPrefixes", ()))
@@ -123,5 +123,5 @@ def start_after(root: str, period: Period, since: Instant) -> str | None:
     match = _REGION.search(root)
     if match is None or since <= period.start:
         return None
-    minute = (moment_of(since)).strftime("%Y%m%dT%H%M")
+    minute = (to_moment(since)).strftime("%Y%m%dT%H%M")
     return f"{root}{period.prefix}{match['account']}_CloudTrail_{match['region']}_{minute}"

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from fnmatch import fnmatchcase
 from typing import Any, Union
 
-__all__ = ["NO_TABLE", "Schema", "TableSchema", "load_schema", "schema_of_description"]
+__all__ = ["Schema", "TableSchema", "load_schema", "schema_of_description"]
 
 Names = tuple[str, ...]
 SchemaLike = Union[str, "os.PathLike[str]", Mapping[str, Any], Iterable[Mapping[str, Any]], None]
@@ -45,9 +45,6 @@ class TableSchema:
     def attributes(self, index: str | None) -> Names:
         """Return the key attributes of the table, or of one of its indexes; empty where they are not known."""
         return self.key if index is None else self.indexes.get(index, ())
-
-
-NO_TABLE = TableSchema()
 
 
 class Schema:
