@@ -21,9 +21,11 @@ from analyzer.exporters.exemplars import Exemplars
 from analyzer.exporters.from_counts import Carried, count_cells, target_labels
 from analyzer.exporters.prometheus import Exposition, render
 from analyzer.exporters.series import SeriesTable
+from analyzer.homes import Homes
 from analyzer.lifecycle.advance import State, advance
 from analyzer.model.counts import Cell, Counts
 from analyzer.model.instant import MINUTE_MS, slice_of
+from analyzer.model.life import Snooze
 from analyzer.model.observations import Observations
 from analyzer.model.report import Report
 from analyzer.model.sight import Horizon, SourceName
@@ -69,7 +71,7 @@ class Aside(Struct, frozen=True):
 class Evidence(Struct, frozen=True):
     """What one judgement rests on; `attribute` remembers, and is lent to one judgement at a time.
 
-    `settled` and `span` are there when those stretches are to be judged anew.
+    `settled` and `span` are there when those stretches are to be judged anew. `snoozes` are those that stand.
     """
 
     observations: Observations
@@ -80,6 +82,7 @@ class Evidence(Struct, frozen=True):
     findings: State
     setup: Setup
     attribute: Attributor
+    snoozes: tuple[Snooze, ...] = ()
 
 
 class Judged(Struct, frozen=True):
@@ -125,7 +128,7 @@ def conclude(evidence: Evidence) -> Judged:
     if SourceName.REQUEST_LOG in evidence.observations.sources or not judgements:
         judgements.insert(0, _judge(evidence, evidence.observations, Horizon.WINDOW))
     report = msgspec.structs.replace(combine(judgements), as_of=evidence.observations.window.end)
-    findings, report, events = advance(evidence.findings, report, report.as_of, setup.close_after_ms)
+    findings, report, events = advance(evidence.findings, report, report.as_of, setup.close_after_ms, evidence.snoozes)
     told = msgspec.structs.replace(report, findings=tuple(event.finding for event in events))
     return Judged(report, told, evidence.totals, findings, aside)
 
@@ -158,6 +161,7 @@ class Watch:
         self._ledger = Ledger()
         self._exemplars = Exemplars()
         self._salts = Salts()
+        self._homes = Homes()
         self._patterns: dict[str, str] = {}
         self._restated: dict[Cell, Cell] = {}
         self._restated_from: Instant | None = None
@@ -204,7 +208,13 @@ class Watch:
         """Return why lines were bad, without anything that they held."""
         return tuple(self._digest.read.samples)
 
-    def gather(self, end: Instant, status: StreamStatus, collected: Collected = NOTHING) -> Evidence:
+    def gather(
+        self,
+        end: Instant,
+        status: StreamStatus,
+        collected: Collected = NOTHING,
+        snoozes: tuple[Snooze, ...] = (),
+    ) -> Evidence:
         """Collect what the window that ends here holds, and what it lacks; slices over an hour old are folded away."""
         setup = self.setup
         span = self._digest.span()
@@ -218,6 +228,7 @@ class Watch:
         gaps += self._salts.gaps(window, None if setup.salt is None else setup.salt.id)
         self._findings = _none_later_than(end, self._findings)
         self.forget(end)
+        self._homes.learn(collected.batches, collected.generation)
         settled, whole = self._asides(first, end, collected)
         return Evidence(
             observations=self._observe(window, collected.timeless(), gaps),
@@ -228,6 +239,7 @@ class Watch:
             findings=self._findings,
             setup=setup,
             attribute=self._attribute,
+            snoozes=snoozes,
         )
 
     def _asides(
@@ -260,7 +272,7 @@ class Watch:
     def _observe(self, window: Window, batches: tuple[Batch, ...], gaps: tuple[Gap, ...] = ()) -> Observations:
         setup = self.setup
         log = frozenset() if setup.request_log.is_empty else frozenset({SourceName.REQUEST_LOG})
-        return Observations(
+        observed = Observations(
             window=window,
             counts=self._restate(self._digest.result(window)),
             batches=batches,
@@ -271,6 +283,7 @@ class Watch:
             hours=self._digest.hours(),
             calls=self._digest.calls(),
         )
+        return self._homes.of(observed)
 
     def take_over(self, judged: Judged) -> None:
         """Go on from what was concluded."""

@@ -11,8 +11,9 @@ import pytest
 from analyzer.checkpoint import Beside, Checkpoint
 from analyzer.collected import Collected
 from analyzer.config import load_settings
-from analyzer.model.batch import Batch, MetricSeries, StreamStatus
+from analyzer.model.batch import Batch, Block, MetricSeries, StreamStatus
 from analyzer.model.finding import Change, Status
+from analyzer.model.instant import format_instant
 from analyzer.model.report import VerdictState
 from analyzer.model.sight import Covers, Gap, GapReason, SourceName
 from analyzer.model.table import TableDescription, TableSnapshot
@@ -183,3 +184,22 @@ def test_what_is_beside_the_log_stands_in_the_checkpoint(setup: Setup) -> None:
     again = msgspec.msgpack.decode(msgspec.msgpack.encode(checkpoint), type=Checkpoint)
     assert again.beside == beside
     assert Watch(setup, None).checkpoint(NOW, []).beside == Beside()
+
+
+def test_a_log_that_names_no_place_has_that_of_the_polls_also_where_they_tell_it_no_more(setup: Setup) -> None:
+    watch = Watch(setup, None)
+    line = {"v": 1, "op": "GetItem", "table": "cases", "key": {"PK": {"S": "CASE#1"}}, "consumed": {"total": 1.0}}
+    refused = {"attempts": 2, "tries": [{"at_ms": 0, "code": "ProvisionedThroughputExceededException"}]}
+    written = b"".join(
+        json.dumps({**line, **refused, "time": format_instant(NOW - 1000 * second)}).encode() + b"\n"
+        for second in range(600)
+    )
+    watch.take(Block(written), NOW)
+    metrics = Batch(
+        window=Window(0, NOW), metrics=brought().batches[1].metrics, account="111122223333", region="eu-west-1"
+    )
+    told = conclude(watch.gather(NOW, QUIET, Collected((metrics,), 1))).report
+    later = conclude(watch.gather(NOW + 10_000, QUIET, Collected((), 2))).report
+    for report in (told, later):
+        (throttling,) = [found for found in report.findings if found.detector == "throttling"]
+        assert (throttling.account, throttling.region) == ("111122223333", "eu-west-1")
