@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import signal
 import sys
 import threading
@@ -17,6 +18,7 @@ from analyzer.cli.reading import LogFile, read_blocks
 from analyzer.config import Settings, build_struct
 from analyzer.requests.digest import Digest
 from analyzer.requests.digest_limits import DigestLimits
+from analyzer.requests.grammar import build_parsers
 from analyzer.setup import salt_of
 from collectors.request_log.unpacking import is_packed
 
@@ -70,9 +72,11 @@ def digest_parts(
     limits = build_struct(settings, "limits", DigestLimits)
     parts = parts_of(logs, jobs)
     by_name = {log.name: log for log in logs}
-    pool = ProcessPoolExecutor(
-        jobs, mp_context=get_context(start_method()), initializer=_leave_interrupts_to_the_parent
-    )
+    method = start_method()
+    if method == "fork":
+        build_parsers()  # once, for all copies of this process
+    gc.freeze()  # what is here stays; a copy that looks through it for garbage copies the memory too
+    pool = ProcessPoolExecutor(jobs, mp_context=get_context(method), initializer=_leave_interrupts_to_the_parent)
     try:
         digested = pool.map(partial(_digest, settings=settings, contract=contract, stretch=stretch), parts)
         for log, part in zip(parts, digested, strict=True):
@@ -84,6 +88,7 @@ def digest_parts(
                 seen((log.stop or log.path.stat().st_size) - log.start)
             yield log.name, Digest.restore(part.snapshot, lexicon, limits)
     finally:
+        gc.unfreeze()
         for child in active_children():
             child.terminate()
         pool.shutdown(cancel_futures=True)

@@ -26,7 +26,7 @@ from analyzer.requests.tree import (
 if TYPE_CHECKING:
     from analyzer.requests.tree import Condition, Operand
 
-__all__ = ["Builder", "ExpressionError", "parse_with", "run"]
+__all__ = ["Builder", "ExpressionError", "build_parsers", "parse_with", "run"]
 
 _DEEPEST = 60
 _MOST_SUMS = 200
@@ -175,6 +175,12 @@ _TOGETHER = ("condition", "projection")
 @cache
 def _parser(start: tuple[str, ...]) -> Lark:
     return Lark(_EXPRESSIONS, parser="lalr", start=list(start), transformer=Builder(), maybe_placeholders=False)
+
+
+def build_parsers() -> None:
+    """Build the parsers ahead of the first text."""
+    _parser(_TOGETHER)
+    _parser(("update",))
 
 
 def run(start: str, text: str) -> Any:  # noqa: ANN401 - what comes back depends on the rule

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from analyzer.requests import grammar
 from analyzer.requests.expressions import (
     Bound,
     ExpressionError,
@@ -18,6 +19,7 @@ from analyzer.requests.expressions import (
     projection_of,
     update_of,
 )
+from analyzer.requests.grammar import build_parsers
 from analyzer.requests.masking import mask_expression
 from analyzer.requests.rendering import render
 from analyzer.requests.tree import (
@@ -36,6 +38,15 @@ from analyzer.requests.tree import (
 
 A, B, C = Path(("a",)), Path(("b",)), Path(("c",))
 V, W = Value(":v"), Value(":w")
+
+
+def test_parsers_can_be_built_ahead() -> None:
+    build_parsers()
+    built = grammar._parser.cache_info().misses
+    parse_condition("a = :v")
+    parse_projection("a, b")
+    parse_update("SET a = :v")
+    assert grammar._parser.cache_info().misses == built
 
 
 @pytest.mark.parametrize("operator", ["=", "<>", "<", "<=", ">", ">="])
