@@ -47,7 +47,8 @@ class Ahead:
         call = _named(service, operation, region, account, params)
         if call not in self._asked:
             asked = self.send(service, operation, region=region, account=account, **params)
-            self._asked[call] = asyncio.ensure_future(asked)
+            task = self._asked[call] = asyncio.ensure_future(asked)
+            task.add_done_callback(_heard)
 
     def lane(self) -> AwsCaller:
         """Return a caller for one source, whose calls follow one another."""
@@ -94,6 +95,12 @@ class _Lane:
             return await self._ahead.send(service, operation, region=region, account=account, **params)
         finally:
             self.depth = max(self.depth, depth)
+
+
+def _heard(asked: asyncio.Task[dict[str, Any]]) -> None:
+    """Take note of a failure: of one that nobody came for, asyncio would print a traceback at the end."""
+    if not asked.cancelled():
+        asked.exception()
 
 
 def _named(service: str, operation: str, region: str | None, account: str | None, params: dict[str, object]) -> _Call:

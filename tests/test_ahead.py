@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 from typing import Any
 
 import pytest
@@ -59,3 +60,20 @@ def test_a_failure_is_told_to_whoever_asks_and_to_nobody_else() -> None:
             await ahead.lane().call("sts", "Denied", region="us-east-1")
 
     asyncio.run(work())
+
+
+def test_of_a_failure_that_nobody_came_for_nothing_is_printed() -> None:
+    complaints: list[str] = []
+
+    async def work() -> None:
+        asyncio.get_running_loop().set_exception_handler(lambda _, context: complaints.append(context["message"]))
+        ahead = Ahead(Aws())
+        ahead.ask("sts", "Denied", "us-east-1", None)
+        ahead.ask("sts", "GetCallerIdentity", "us-east-1", None)
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+        del ahead
+        gc.collect()
+
+    asyncio.run(work())
+    assert complaints == []
