@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).parents[1]
 LOG = gzip.decompress((ROOT / "tests/data/demo.jsonl.gz").read_bytes())
 WINDOW_MS = 20_000
+OF_THE_WHOLE_LOG = {one.name for one in DETECTORS if one.horizon is Horizon.SPAN}
+"""Detectors that look at all there is: what they find lasts to its end."""
 ALL: tuple[Detector, ...] = tuple(detector() for detector in DETECTORS)
 
 
@@ -64,7 +66,8 @@ def report(contract: Contract) -> Report:
 
 
 def test_each_planted_fault_is_found_with_its_place_and_caller(report: Report) -> None:
-    found = {(f.detector, f.index, f.caller) for f in report.findings if f.caused_by is None}
+    causes = [f for f in report.findings if f.caused_by is None and f.severity is not Severity.LOW]
+    found = {(f.detector, f.index, f.caller) for f in causes}
     assert found == {
         ("hot-key", None, "case-dashboard-api"),
         ("hot-key", "GSI2", "case-worker"),
@@ -80,12 +83,14 @@ def test_what_another_finding_explains_is_folded_under_it(report: Report) -> Non
         ("throttling", None),
         ("throttling", "GSI2"),
         ("gsi-back-pressure", "GSI2"),
-        ("retry-storm", None),
+        ("pattern-drift", "GSI2"),
     }
 
 
 def test_faults_that_ended_are_closed_and_have_their_span(report: Report) -> None:
     for finding in report.findings:
+        if finding.detector in OF_THE_WHOLE_LOG:
+            continue
         assert finding.status is Status.CLOSED
         assert finding.first_seen is not None
         assert finding.last_seen is not None

@@ -30,14 +30,14 @@ TODAY = date(2026, 11, 30)
 
 CASES = tuple(f"C{number:05d}" for number in range(420))
 HOT_CASE = "C99999"
-"""A case with a document of 350 KB in it: 88 read units, strongly consistent."""
+"""A case with a document of 300 KB in it: 76 read units, strongly consistent."""
 INVESTIGATORS = tuple(f"INV-{number:02d}" for number in range(20))
 REGIONS = ("Ahr", "Bode", "Diemel", "Eder", "Fulda", "Glan", "Havel", "Isar", "Jagst", "Kinzig", "Leine", "Mosel")
 
 _AUDITS_A_CASE = 8
 _NOTE_BYTES = 1500
 _ENTRY_BYTES = 900
-_DOCUMENT_BYTES = 350 * 1024
+_DOCUMENT_BYTES = 300 * 1024
 _DAYS = 60
 
 

@@ -66,7 +66,7 @@ class Fault:
 
 
 def _hot_case(clients: Mapping[str, Any]) -> list[Burst]:
-    """Read one case with a huge document again and again, strongly: 88 units each, 34 a second fit."""
+    """Read one case with a huge document again and again, strongly: 76 units each, 39 a second fit."""
     client = clients["case-dashboard-api"]
 
     def read() -> object:
@@ -169,7 +169,7 @@ def _bad_deploy(clients: Mapping[str, Any]) -> list[Burst]:
 FAULTS: tuple[Fault, ...] = (
     Fault(
         "hot case",
-        "case-dashboard-api reads one case of 350 KB, strongly, over and over",
+        "case-dashboard-api reads one case of 300 KB, strongly, over and over",
         (Expected("hot-key", caller="case-dashboard-api", cause="single-item", direction="read", pattern="load-case"),),
         (
             Expected("throttling", cause="key-range", direction="read"),
