@@ -83,10 +83,10 @@ class AutoscaleLag(Struct, frozen=True):
         scaled_in = [point for point in refused if self._was_lowered(point, capacity)]
         if most is not None and (full or (late and max(point.value for point in capacity) >= most)):
             kind, chosen = "at-maximum", refused
-        elif late:
-            kind, chosen = "too-late", late
         elif scaled_in:
             kind, chosen = "scaled-in", scaled_in
+        elif late:
+            kind, chosen = "too-late", late
         else:
             return None
         low = min(_had(point, capacity) for point in chosen)

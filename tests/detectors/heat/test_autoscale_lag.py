@@ -88,6 +88,11 @@ def test_at_its_maximum_few_refusals_are_medium(used: tuple[Any, ...]) -> None:
     assert only(scaled(scaling=(scaling(300),), more=used)).severity is Severity.MEDIUM
 
 
+def test_capacity_that_was_lowered_just_before_is_told_as_such_also_when_it_rises_again() -> None:
+    one = only(scaled((0, 0, 0, 0, 500, 0), (500, 500, 120, 120, 120, 500)))
+    assert (one.cause, one.evidence["capacity_met"]) == ("scaled-in", 120)
+
+
 def test_capacity_that_was_lowered_just_before_is_told_as_such() -> None:
     one = only(scaled((0, 0, 0, 0, 500, 0), (500, 500, 120, 120, 120, 120)))
     assert (one.cause, one.evidence["capacity_met"], one.evidence["capacity_reached"]) == ("scaled-in", 120, 500)
