@@ -81,11 +81,11 @@ def _may_be(target: Target, other: Target) -> bool:
 
 
 def told_of(observations: Observations) -> Told:
-    """Sort what the batches hold; of several descriptions of a table the newest counts, of one series the last."""
+    """Sort what the batches hold; the newest description of a table counts, and the last value of a moment."""
     told = Told()
+    _take_metrics(told, observations.batches, (observations.account, observations.region))
     for batch in observations.batches:
         where = (batch.account or observations.account, batch.region or observations.region)
-        _take_metrics(told, batch.metrics, where)
         _take_tables(told, batch)
         for probe in batch.probes:
             told.probes.setdefault(probe.target, []).append(probe)
@@ -94,13 +94,35 @@ def told_of(observations: Observations) -> Told:
     return told
 
 
-def _take_metrics(told: Told, metrics: Iterable[MetricSeries], where: Place) -> None:
-    for series in metrics:
+def _take_metrics(told: Told, batches: Iterable[Batch], default: Place) -> None:
+    """Sort series by target; one that came in several pieces is one."""
+    united: dict[tuple[Place, str, str, int, frozenset[tuple[str, str]]], MetricSeries] = {}
+    for batch in batches:
+        where = (batch.account or default[0], batch.region or default[1])
+        for series in batch.metrics:
+            dimensions = frozenset(series.dimensions.items())
+            name = (where, series.metric, series.stat, series.period_seconds, dimensions)
+            known = united.get(name)
+            united[name] = series if known is None else _joined(known, series)
+    for (where, *_), series in united.items():
         table = series.dimensions.get(_TABLE)
         if table is None:
             told.account_metrics.setdefault(where, []).append(series)
         else:
             told.metrics.setdefault(Target(*where, table, series.dimensions.get(_INDEX)), []).append(series)
+
+
+def _joined(known: MetricSeries, series: MetricSeries) -> MetricSeries:
+    """Join two pieces of a series; of two values of a moment the last counts."""
+    values = dict(zip(known.timestamps, known.values, strict=True))
+    values |= zip(series.timestamps, series.values, strict=True)
+    times = tuple(sorted(values))
+    return msgspec.structs.replace(
+        series,
+        timestamps=times,
+        values=tuple(values[time] for time in times),
+        is_complete=known.is_complete and series.is_complete,
+    )
 
 
 def _take_tables(told: Told, batch: Batch) -> None:

@@ -55,6 +55,20 @@ def test_series_without_a_table_are_the_account_s_and_quotas_too() -> None:
     assert (found.account_metrics[HERE], found.quotas[HERE]) == ([account], {"TableMaxReadCapacityUnits": 40_000})
 
 
+def test_a_series_that_came_in_pieces_is_one_and_the_last_value_of_a_moment_counts() -> None:
+    metric = "ConsumedReadCapacityUnits"
+    pieces = (series(metric, [1, 2]), series(metric, [5, 3], start=60_000), series(metric, [9], period_seconds=300))
+    found = told(*(Batch(window=WINDOW, metrics=(one,)) for one in pieces)).metrics[CASES]
+    assert [(one.timestamps, one.values) for one in found] == [((0, 60_000, 120_000), (1, 5, 3)), ((0,), (9,))]
+
+
+@pytest.mark.parametrize("pieces", [(True, False), (False, True)])
+def test_a_series_is_complete_where_all_its_pieces_are(pieces: tuple[bool, ...]) -> None:
+    metrics = tuple(series("ReadThrottleEvents", [], is_complete=one) for one in pieces)
+    (found,) = told(Batch(window=WINDOW, metrics=metrics)).metrics[CASES]
+    assert not found.is_complete
+
+
 def test_of_several_descriptions_the_newest_counts() -> None:
     old, new = (TableSnapshot(target=CASES, time=time, table=table(read_units=time)) for time in (1, 2))
     assert told(Batch(window=WINDOW, tables=(new, old))).snapshots[CASES] == new
