@@ -64,8 +64,32 @@ def _hot_there(cause: Finding, effect: Finding) -> bool:
     return _same_place(cause, effect) and cause.severity.rank >= Severity.HIGH.rank
 
 
+def _hot_key_of(cause: Finding, effect: Finding) -> bool:
+    return _hot_there(cause, effect) and _same_key(cause, effect)
+
+
 def _of_capacity(cause: Finding, effect: Finding) -> bool:
     return _same_place(cause, effect) and effect.cause in {"provisioned", "unknown"}
+
+
+def _same_reads(cause: Finding, effect: Finding) -> bool:
+    """Whether both are of the same requests, and the cause is as bad."""
+    is_same = cause.fingerprint is not None and cause.fingerprint == effect.fingerprint
+    return is_same and cause.caller == effect.caller and cause.severity.rank >= effect.severity.rank
+
+
+def _same_skew(cause: Finding, effect: Finding) -> bool:
+    return effect.severity is Severity.LOW and _same_key(cause, effect)
+
+
+def _refuses_reads(cause: Finding, effect: Finding) -> bool:
+    """Whether calls are refused as not valid because of the index that they name."""
+    return _same_index(cause, effect) and cause.index is not None and effect.cause == "validation"
+
+
+def _same_filter(cause: Finding, effect: Finding) -> bool:
+    is_filter = effect.cause in {"filter", "discards"}
+    return is_filter and cause.pattern is not None and cause.pattern == effect.pattern
 
 
 def _fails_itself(cause: Finding, _effect: Finding) -> bool:
@@ -90,6 +114,9 @@ _RULES = (
     _Rule("throttling", "retry-storm", _same_direction),
     _Rule("service-fault", "latency-shift", _fails_itself),
     _Rule("index-building", "missing-index", _same_index),
+    _Rule("index-building", "request-errors", _refuses_reads),
+    _Rule("missing-index", "request-errors", _refuses_reads),
+    _Rule("gsi-consistent-read", "request-errors", _refuses_reads),
     _Rule("index-building", "gsi-lag", _same_index),
     _Rule("index-building", "write-amplification", _same_index),
     _Rule("unused-index", "unused-pattern", _same_index),
@@ -97,6 +124,12 @@ _RULES = (
     _Rule("gsi-lag", "gsi-stale-read", _same_index),
     _Rule("gsi-stale-read", "conditional-contention", _lost_on_it),
     _Rule("stuck-lock", "conditional-contention", _same_key),
+    _Rule("filter-heavy-query", "pattern-drift", _same_filter),
+    _Rule("hot-key", "polling-read", _hot_key_of),
+    _Rule("unexpected-scan", "polling-read", _same_reads),
+    _Rule("unexpected-scan", "count-by-reading", _same_reads),
+    _Rule("unexpected-scan", "filter-heavy-query", _same_reads),
+    _Rule("low-cardinality-key", "hot-key", _same_skew),
 )
 
 

@@ -163,6 +163,45 @@ def test_a_stuck_lock_explains_contention_of_its_key_alone() -> None:
 # advance
 
 
+@pytest.mark.parametrize("name", ["index-building", "missing-index", "gsi-consistent-read"])
+def test_an_index_explains_calls_that_are_not_valid_because_of_it(name: str) -> None:
+    why = finding(name, index="GSI1")
+    here, there = (finding("request-errors", cause="validation", index=index) for index in ("GSI1", "GSI2"))
+    denied = finding("request-errors", cause="access", index="GSI1")
+    assert [one.caused_by for one in fold((here, there, denied, why))] == [why.id, None, None, None]
+
+
+@pytest.mark.parametrize("name", ["polling-read", "count-by-reading", "filter-heavy-query"])
+def test_a_scan_that_is_as_bad_explains_what_else_is_said_of_its_requests(name: str) -> None:
+    scan = finding("unexpected-scan", Severity.MEDIUM, fingerprint="f1", caller="a")
+    same = finding(name, Severity.MEDIUM, fingerprint="f1", caller="a")
+    worse = finding(name, Severity.HIGH, fingerprint="f1", caller="a", index="GSI1")
+    other = finding(name, Severity.LOW, fingerprint="f2", caller="a", index="GSI2")
+    assert [one.caused_by for one in fold((same, worse, other, scan))] == [scan.id, None, None, None]
+
+
+def test_a_hot_key_explains_the_clock_that_reads_it() -> None:
+    hot = finding("hot-key", key={"PK": "A"})
+    clocks = [finding("polling-read", Severity.MEDIUM, key={"PK": key}, subject=key) for key in ("A", "B")]
+    assert [one.caused_by for one in fold((*clocks, hot))] == [hot.id, None, None]
+
+
+def test_few_values_explain_a_skew_that_does_no_harm() -> None:
+    few = finding("low-cardinality-key", Severity.LOW, key={"PK": "A"})
+    skewed, harmful = (finding("hot-key", one, key={"PK": "A"}) for one in (Severity.LOW, Severity.HIGH))
+    assert fold((skewed, few))[0].caused_by == few.id
+    assert fold((harmful, few))[0].caused_by is None
+
+
+def test_a_filter_explains_that_its_pattern_is_not_as_declared() -> None:
+    heavy = finding("filter-heavy-query", pattern="p")
+    drifts = [
+        finding("pattern-drift", cause=cause, pattern=of)
+        for cause, of in (("filter", "p"), ("rate", "p"), ("filter", "q"))
+    ]
+    assert [one.caused_by for one in fold((*drifts, heavy))] == [heavy.id, None, None, None]
+
+
 def test_a_finding_opens_once_goes_on_and_closes_after_its_condition_failed_long_enough() -> None:
     one = finding()
     state, shown, events = advance(State(), report(one), 1000, 500)
