@@ -47,6 +47,7 @@ class PollingRead(Struct, frozen=True):
     least_times: Whole = 6
     jitter: Share = 0.1
     regular_share: Share = 0.8
+    least_seconds: Positive = 1.0
     least_share: Share = 0.1
     most_share: Share = 0.5
     least_dollars: Positive = 1.0
@@ -75,11 +76,12 @@ class PollingRead(Struct, frozen=True):
         clocks: dict[tuple[str | None, str], list[tuple[Repeated, Period]]] = defaultdict(list)
         for repeated in repeats(of_target, has_all=book.share >= 1):
             calls = repeated.calls
-            if len(calls) < self.least_times or calls[0].shape.writes or _is_lease(repeated, book, traffic):
+            shape = calls[0].shape
+            if len(calls) < self.least_times or shape.writes or shape.segmented or _is_lease(repeated, book, traffic):
                 continue
             times = [call.time / 1000 for call in calls]
             period = period_of(times, jitter=self.jitter, regular_share=self.regular_share)
-            if period is not None:
+            if period is not None and period.seconds >= self.least_seconds:
                 clocks[repeated.caller, repeated.fingerprint].append((repeated, period))
         for (caller, fingerprint), found in clocks.items():
             asked = {(repeated.key, repeated.calls[0].asked) for repeated, _ in found}

@@ -49,6 +49,7 @@ class WriteCost(Struct, frozen=True):
     rewritten_share: Share = 0.5
     medium_dollars: Positive = 5.0
     possible_dollars: Positive = 20.0
+    possible_seconds: Whole = 3600
     capacity_share: Share = 0.1
 
     name: ClassVar[str] = "write-cost"
@@ -92,8 +93,10 @@ class WriteCost(Struct, frozen=True):
 
     def _severity(self, saving: _Saving, confidence: Confidence, traffic: Traffic) -> Severity:
         dollars = cost_of_writes(saving.units, traffic).dollars
-        least = self.possible_dollars if confidence is Confidence.POSSIBLE else self.medium_dollars
-        is_medium = dollars >= least or capacity_taken(saving.units, traffic) >= self.capacity_share
+        is_possible = confidence is Confidence.POSSIBLE
+        least = self.possible_dollars if is_possible else self.medium_dollars
+        is_long = not is_possible or traffic.window.seconds >= self.possible_seconds
+        is_medium = (dollars >= least and is_long) or capacity_taken(saving.units, traffic) >= self.capacity_share
         return Severity.MEDIUM if is_medium else Severity.LOW
 
     def _small(self, small: SmallPuts, row: PatternTraffic, traffic: Traffic) -> Finding:

@@ -47,6 +47,16 @@ def test_a_scan_on_a_clock_that_takes_much_is_found_with_its_period() -> None:
     assert [advice.action for advice in one.advice] == ["fix-caller", "make-index-sparse", "use-stream"]
 
 
+def test_what_comes_more_often_than_once_a_second_is_load_and_no_clock() -> None:
+    assert found(*polls(every=0.9, units=4000.0)) == []
+    assert only(*polls(every=1.0, units=4000.0)).evidence["period_s"] == 1
+
+
+def test_segments_of_one_scan_are_no_clock() -> None:
+    segment = shape("Scan", "segment", key=(), segmented=True)
+    assert found(*polls(of=segment), of=segment) == []
+
+
 def test_ten_dollars_a_month_are_medium_whatever_the_share() -> None:
     assert only(*polls(units=400.0), others=1_000_000).severity is Severity.MEDIUM
 

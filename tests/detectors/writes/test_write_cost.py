@@ -9,6 +9,7 @@ from analyzer.model.calls import CallPart
 from analyzer.model.finding import Confidence, Finding, Severity
 from analyzer.model.sight import Skipped, SkipReason
 from analyzer.model.traffic import Capacity, Place
+from analyzer.model.window import Window
 from tests.support.calls import book, call, item
 from tests.support.evidence import GSI2, row, shape, traffic
 
@@ -147,9 +148,14 @@ def test_updates_that_append_to_large_items_are_likely_for_little() -> None:
 
 
 def test_an_update_of_whole_attributes_is_only_possible() -> None:
-    (one,) = found(rows=(large(UPDATE),))
+    (one,) = found(rows=(large(UPDATE, 12_000, 276_000),), window=Window(0, 3_600_000))
     assert (one.severity, one.confidence, one.cost_per_month_usd) == (Severity.MEDIUM, Confidence.POSSIBLE, None)
-    (one,) = found(rows=(large(UPDATE, 100, 2300),))
+    (one,) = found(rows=(large(UPDATE, 1200, 27_600),), window=Window(0, 3_600_000))
+    assert one.severity is Severity.LOW
+
+
+def test_what_is_only_possible_is_no_money_when_minutes_were_seen() -> None:
+    (one,) = found(rows=(large(UPDATE),))
     assert one.severity is Severity.LOW
 
 
