@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from analyzer.detectors.words import who
 from analyzer.model.finding import Advice, Risk
 
 if TYPE_CHECKING:
     from analyzer.model.target import Target
 
-__all__ = ["ACTIONS", "advise", "aws"]
+__all__ = ["ACTIONS", "advise", "ask_owner", "aws"]
 
 _WORDS = (
     # heat
@@ -66,6 +67,11 @@ def advise(  # noqa: PLR0913 -- an advice has that many parts, all named
         takes=takes,
         snippet=snippet,
     )
+
+
+def ask_owner(caller: str | None, question: str, effect: str) -> Advice:
+    """Advise to ask the owner of a caller: the first thing to do where the mend is a deploy, for it changes nothing."""
+    return advise("fix-caller", f"Ask the owner of {who(caller)} {question}", effect=effect, takes="minutes")
 
 
 def aws(target: Target, call: str, *, changes: bool = False) -> str:

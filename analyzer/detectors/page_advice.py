@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from analyzer.detectors.advice import advise
+from analyzer.detectors.advice import advise, ask_owner
 from analyzer.detectors.words import who
 from analyzer.model.finding import Advice, Risk
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from analyzer.model.shape import Shape
 
-__all__ = ["encode_filter", "follow_pages"]
+__all__ = ["ask_stopper", "encode_filter", "follow_pages"]
 
 _LOOP = """\
 while True:
@@ -29,6 +29,13 @@ while True:
     if "NextToken" not in page or len(wanted) >= enough:
         break
     request["NextToken"] = page["NextToken"]"""
+
+
+def ask_stopper(caller: str | None) -> Advice:
+    """Return the advice to ask who stopped reading what was missed by it."""
+    return ask_owner(
+        caller, "who misses what it did not read, and since when", "tells what has to be done anew once it reads on"
+    )
 
 
 def follow_pages(caller: str | None, shape: Shape, stops_at: str) -> Advice:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from msgspec import Struct
 
-from analyzer.detectors.advice import advise
+from analyzer.detectors.advice import advise, ask_owner
 from analyzer.detectors.thresholds import Share, Whole
 from analyzer.detectors.verdict import finding
 from analyzer.detectors.words import number, percent
@@ -78,7 +78,14 @@ class LowCardinalityKey(Struct, frozen=True):
                 "breaks_at_times": None if multiple is None else round(multiple, 1),
                 "yearly_growth": None if growth is None else round(growth, 2),
             },
-            advice=tuple(_advice(attribute, traffic)),
+            advice=(
+                ask_owner(
+                    busiest_caller(traffic.rows, side.direction),
+                    "how many values and how much traffic it will have in a year",
+                    "tells whether it will ever reach its ceiling",
+                ),
+                *_advice(attribute, traffic),
+            ),
         )
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from msgspec import Struct
 
-from analyzer.detectors.advice import advise
+from analyzer.detectors.advice import advise, ask_owner
 from analyzer.detectors.thresholds import Positive, Share, Whole
 from analyzer.detectors.verdict import finding
 from analyzer.detectors.words import counted, number, who
@@ -92,7 +92,14 @@ class QueueLikeTable(Struct, frozen=True):
                 ),
                 "index_writes_a_move": 2,
             },
-            advice=_advice(str(index)),
+            advice=(
+                ask_owner(
+                    caller,
+                    "how many items wait at most, and how late each may be",
+                    "tells whether fewer polls will do until the work goes through a queue",
+                ),
+                *_advice(str(index)),
+            ),
         )
 
 

@@ -131,6 +131,13 @@ def _tries(row: PatternTraffic) -> float:
 def _advice(row: PatternTraffic, mode: str | None) -> Iterator[Advice]:
     known = "" if mode is None else f" (its tries look like the SDK's {mode} mode)"
     yield advise(
+        "fix-caller",
+        f"Ask the owner of {who(row.caller)} what asks again after a refusal: the SDK, a loop of its own, a queue that"
+        " delivers anew; and whether it may be slowed until the refusals end",
+        effect="tells which of them multiply; fewer callers at once are the quickest relief",
+        takes="minutes",
+    )
+    yield advise(
         "retry-with-jitter",
         f"Let {who(row.caller)} retry with exponential backoff, jitter and a cap{known}; retry only what failed",
         effect="demand falls to what is asked for once",

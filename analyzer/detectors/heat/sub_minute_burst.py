@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from msgspec import Struct
 
-from analyzer.detectors.advice import advise
+from analyzer.detectors.advice import advise, ask_owner
 from analyzer.detectors.thresholds import Positive, Share, Whole
 from analyzer.detectors.verdict import finding
 from analyzer.detectors.words import number, percent, who
@@ -95,7 +95,14 @@ class SubMinuteBurst(Struct, frozen=True):
                 "use_of_fullest_minute": percent(burst.use / burst.limit),
                 "refused": burst.events,
             },
-            advice=_advice(who(caller)),
+            advice=(
+                ask_owner(
+                    caller,
+                    "whether all that it sends at the same moment has to be sent then",
+                    "a timer moved by some seconds ends the refusals",
+                ),
+                *_advice(who(caller)),
+            ),
         )
 
 

@@ -174,6 +174,12 @@ def _refused(traffic: Traffic) -> float:
 def _advice(writer: str) -> tuple[Advice, ...]:
     return (
         advise(
+            "fix-caller",
+            f"Ask the owner of {writer} whether it may stop until the refusals end, and go on from where it stopped",
+            effect="the rest of the traffic is served at once",
+            takes="minutes",
+        ),
+        advise(
             "pace-writes",
             f"Give {writer} a rate limit in write units a second, below what the table has left",
             effect="the rest of the traffic is served; the bulk ends a little later",

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from msgspec import Struct
 
-from analyzer.detectors.advice import advise, aws
+from analyzer.detectors.advice import advise, ask_owner, aws
 from analyzer.detectors.reading import capacity_share, cost_of, one_key
 from analyzer.detectors.thresholds import Positive, Share
 from analyzer.detectors.verdict import finding
@@ -82,7 +82,7 @@ class CountByReading(Struct, frozen=True):
                 "price": None if cost is None else cost.basis,
             },
             cost_per_month_usd=None if cost is None else round(cost.dollars, 2),
-            advice=tuple(_advice(shape.operation, traffic)),
+            advice=tuple(_advice(shape.operation, caller, traffic)),
         )
 
     def _severity(
@@ -102,8 +102,10 @@ def _key(fingerprint: str, traffic: Traffic) -> KeyShown | None:
     return one_key((call for call in traffic.calls.of(traffic.target) if call.fingerprint == fingerprint), traffic)
 
 
-def _advice(operation: str, traffic: Traffic) -> Iterator[Advice]:
-    if operation == "Scan":
+def _advice(operation: str, caller: str | None, traffic: Traffic) -> Iterator[Advice]:
+    if operation != "Scan":
+        yield ask_owner(caller, "what the number is for, and how old it may be", "tells which of these will do")
+    else:
         yield advise(
             "keep-a-counter",
             "Where a number that is hours old will do, take ItemCount of DescribeTable: it costs nothing",

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from msgspec import Struct
 
-from analyzer.detectors.page_advice import encode_filter, follow_pages
+from analyzer.detectors.page_advice import ask_stopper, encode_filter, follow_pages
 from analyzer.detectors.reading import one_key, rows_of_shape
 from analyzer.detectors.thresholds import Share, Whole
 from analyzer.detectors.verdict import finding
@@ -76,6 +76,7 @@ class EmptyPageStop(Struct, frozen=True):
                 "filter_attributes": ", ".join(shape.filter_attributes) or None,
             },
             advice=(
+                ask_stopper(caller),
                 follow_pages(caller, shape, "a page may be empty because its filter let nothing through"),
                 *encode_filter(shape),
             ),

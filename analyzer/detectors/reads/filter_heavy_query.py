@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from msgspec import Struct
 
-from analyzer.detectors.advice import advise
+from analyzer.detectors.advice import advise, ask_owner
 from analyzer.detectors.reading import capacity_share, cost_of, share_of_reads
 from analyzer.detectors.thresholds import Positive, Share, Whole
 from analyzer.detectors.verdict import finding
@@ -102,7 +102,14 @@ class FilterHeavyQuery(Struct, frozen=True):
                 "price": cost.basis if known else None,
             },
             cost_per_month_usd=None if dollars is None else round(dollars, 2),
-            advice=tuple(_advice(first)),
+            advice=(
+                ask_owner(
+                    caller,
+                    "which of these items it needs, and what they have in common",
+                    "tells what the key has to say",
+                ),
+                *_advice(first),
+            ),
         )
 
     def _severity(self, share: float, wasted: float, dollars: float | None, traffic: Traffic) -> Severity:

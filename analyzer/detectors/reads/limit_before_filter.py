@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from msgspec import Struct
 
-from analyzer.detectors.page_advice import encode_filter, follow_pages
+from analyzer.detectors.page_advice import ask_stopper, encode_filter, follow_pages
 from analyzer.detectors.reading import declared_of, one_key, rows_of_shape
 from analyzer.detectors.thresholds import Share, Whole
 from analyzer.detectors.verdict import finding
@@ -90,6 +90,7 @@ class LimitBeforeFilter(Struct, frozen=True):
                 "passed_share": percent(returned / examined) if examined else None,
             },
             advice=(
+                ask_stopper(caller),
                 follow_pages(caller, shape, "a short or empty page is not the end"),
                 *encode_filter(shape),
             ),

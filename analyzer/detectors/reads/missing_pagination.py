@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 from msgspec import Struct
 
 from analyzer.detectors.advice import advise
-from analyzer.detectors.page_advice import follow_pages
+from analyzer.detectors.page_advice import ask_stopper, follow_pages
 from analyzer.detectors.reading import declared_of, one_key, rows_of_shape
 from analyzer.detectors.thresholds import Share, Whole
 from analyzer.detectors.verdict import finding
@@ -88,6 +88,7 @@ class MissingPagination(Struct, frozen=True):
 
 
 def _advice(paging: Paging, declared: Declared | None) -> Iterator[Advice]:
+    yield ask_stopper(paging.caller)
     yield follow_pages(paging.caller, paging.shape, "an answer ends at 1 MB, whatever is left")
     if declared is None or declared.returns_all is None:
         yield advise(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from msgspec import Struct
 
-from analyzer.detectors.advice import advise
+from analyzer.detectors.advice import advise, ask_owner
 from analyzer.detectors.reading import cost_of
 from analyzer.detectors.thresholds import Positive, Share, Whole
 from analyzer.detectors.verdict import finding
@@ -93,7 +93,14 @@ class NPlusOne(Struct, frozen=True):
                 "parent": first.shape.text(),
                 "child": reads[0].shape.text(),
             },
-            advice=tuple(_advice(first.shape, reads[0].shape, most)),
+            advice=(
+                ask_owner(
+                    caller,
+                    "which of these reads it needs for one answer",
+                    "tells what to read together",
+                ),
+                *_advice(first.shape, reads[0].shape, most),
+            ),
         )
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from msgspec import Struct
 
-from analyzer.detectors.advice import advise
+from analyzer.detectors.advice import advise, ask_owner
 from analyzer.detectors.reading import cost_of, declared_of
 from analyzer.detectors.thresholds import Positive, Share
 from analyzer.detectors.verdict import finding
@@ -89,6 +89,11 @@ class StrongReadCost(Struct, frozen=True):
             },
             cost_per_month_usd=round(saving.dollars, 2) if is_told else None,
             advice=(
+                ask_owner(
+                    caller,
+                    "whether it relies on what was written a moment before",
+                    "tells whether eventual reads will do",
+                ),
                 advise(
                     "read-eventually",
                     f"Drop ConsistentRead from this {shape.operation}: eventual reads are seldom a second old",

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from msgspec import Struct
 
-from analyzer.detectors.advice import advise
+from analyzer.detectors.advice import advise, ask_owner
 from analyzer.detectors.reading import declared_of
 from analyzer.detectors.thresholds import Positive, Share, Whole
 from analyzer.detectors.verdict import finding
@@ -113,7 +113,14 @@ class UnpacedScan(Struct, frozen=True):
                 "pages": pace.pages,
                 "units_a_page": None if pace.units_a_page is None else round(pace.units_a_page, 2),
             },
-            advice=tuple(_advice(declared, provisioned)),
+            advice=(
+                ask_owner(
+                    caller,
+                    "when the Scan has to be done, and whether it may wait until the table is quiet",
+                    "tells how slow it may go",
+                ),
+                *_advice(declared, provisioned),
+            ),
         )
 
 

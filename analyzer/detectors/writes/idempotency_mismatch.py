@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from msgspec import Struct
 
-from analyzer.detectors.advice import advise
+from analyzer.detectors.advice import advise, ask_owner
 from analyzer.detectors.thresholds import Share, Whole
 from analyzer.detectors.verdict import finding
 from analyzer.detectors.words import counted, number, percent, who
@@ -70,6 +70,11 @@ class IdempotencyMismatch(Struct, frozen=True):
             direction=Direction.WRITE,
             evidence={**evidence_of(refused_calls=calls), "error": _MISMATCH, "operation": row.shape.operation},
             advice=(
+                ask_owner(
+                    caller,
+                    "where its tokens come from, and which of the refused transactions were never done",
+                    "tells what has to be sent again",
+                ),
                 advise(
                     "check-client",
                     f"Let {who(caller)} make a ClientRequestToken for each request, and reuse it for that one alone",
@@ -113,6 +118,11 @@ class IdempotencyMismatch(Struct, frozen=True):
             },
             self_heals=SelfHeals("no", "what was added twice stays so"),
             advice=(
+                ask_owner(
+                    first.caller,
+                    "whether the sum can be checked against what it was made of",
+                    "tells whether something was added twice",
+                ),
                 advise(
                     "use-conditional-write",
                     "Give each change a name, and add it under the condition that the item has not seen it;"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 import msgspec
 from msgspec import Struct
 
-from analyzer.detectors.advice import advise, aws
+from analyzer.detectors.advice import advise, ask_owner, aws
 from analyzer.detectors.thresholds import Positive, Whole
 from analyzer.detectors.verdict import finding
 from analyzer.detectors.words import counted, number, who
@@ -129,6 +129,7 @@ class ReplicationLag(Struct, frozen=True):
             direction=Direction.WRITE,
             evidence={**evidence_of(refused_calls=calls), "error": _CONFLICT},
             advice=(
+                ask_owner(row.caller, "whether it sends again what was refused", "tells whether anything is missed"),
                 advise(
                     "retry-with-jitter",
                     "Try again with a random pause: the other region's write is done in moments",
@@ -161,7 +162,14 @@ class ReplicationLag(Struct, frozen=True):
                 "other_region": meeting.there,
                 "declared_write_regions": ", ".join(traffic.place.write_regions) or None,
             },
-            advice=(_one_region(),),
+            advice=(
+                ask_owner(
+                    meeting.caller,
+                    "whether one item has to be written in several regions, and which write may be lost",
+                    "tells whether anything is missed",
+                ),
+                _one_region(),
+            ),
         )
 
 

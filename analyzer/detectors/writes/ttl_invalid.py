@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from msgspec import Struct
 
-from analyzer.detectors.advice import advise, aws
+from analyzer.detectors.advice import advise, ask_owner, aws
 from analyzer.detectors.thresholds import Share, Whole
 from analyzer.detectors.verdict import finding
 from analyzer.detectors.words import number, who
@@ -95,6 +95,11 @@ class TtlInvalid(Struct, frozen=True):
                 **{f"{name.replace('-', '_')}_writes": len(group.wrong[name]) for name in sorted(group.wrong)},
             },
             advice=(
+                ask_owner(
+                    example.caller,
+                    f"in which unit and type it writes {attribute}",
+                    "tells what the deploy has to change, and which items never expire",
+                ),
                 advise(
                     "fix-ttl-units",
                     f"Let {who(example.caller)} write {attribute} as a Number of whole seconds since 1970",

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from msgspec import Struct
 
-from analyzer.detectors.advice import advise
+from analyzer.detectors.advice import advise, ask_owner
 from analyzer.detectors.thresholds import Whole
 from analyzer.detectors.verdict import finding
 from analyzer.detectors.words import number, who
@@ -72,7 +72,14 @@ class TtlStaleRead(Struct, frozen=True):
                 "ttl_status": None if traffic.place.time_to_live is None else traffic.place.time_to_live.status,
             },
             self_heals=SelfHeals("no", "DynamoDB deletes expired items within a few days, and serves them until then"),
-            advice=tuple(_advice(group, attribute or "expires")),
+            advice=(
+                ask_owner(
+                    most.caller,
+                    "whether it looks at the time of what it has read",
+                    "tells whether anybody is served what has expired",
+                ),
+                *_advice(group, attribute or "expires"),
+            ),
         )
 
 

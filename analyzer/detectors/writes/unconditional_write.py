@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from msgspec import Struct
 
-from analyzer.detectors.advice import advise
+from analyzer.detectors.advice import advise, ask_owner
 from analyzer.detectors.thresholds import Whole
 from analyzer.detectors.verdict import finding
 from analyzer.detectors.words import counted, number, who
@@ -85,7 +85,14 @@ class UnconditionalWrite(Struct, frozen=True):
                 "declared_condition": declared.condition,
                 "operation": shape.operation,
             },
-            advice=tuple(_advice(declared.condition, shape)),
+            advice=(
+                ask_owner(
+                    caller,
+                    "what happens where two of them write one item at once",
+                    "tells whether a write can be lost",
+                ),
+                *_advice(declared.condition, shape),
+            ),
         )
 
     def _put_back(
@@ -117,7 +124,14 @@ class UnconditionalWrite(Struct, frozen=True):
                 "keys": len({one.put.key for one in backs}),
             },
             self_heals=SelfHeals("no", "the last put wins, and DynamoDB keeps nothing of what it replaced"),
-            advice=tuple(_advice("version", put.shape)),
+            advice=(
+                ask_owner(
+                    put.caller,
+                    "what happens where two of them write one item at once",
+                    "tells whether a write can be lost",
+                ),
+                *_advice("version", put.shape),
+            ),
         )
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from msgspec import Struct
 
-from analyzer.detectors.advice import advise
+from analyzer.detectors.advice import advise, ask_owner
 from analyzer.detectors.thresholds import Share, Whole
 from analyzer.detectors.verdict import finding
 from analyzer.detectors.words import number, percent, who
@@ -76,7 +76,14 @@ class UnprocessedDropped(Struct, frozen=True):
                 "batches": group.batches,
             },
             self_heals=SelfHeals("no", "DynamoDB does not send again what it handed back: the caller has to"),
-            advice=tuple(_advice(group, traffic)),
+            advice=(
+                ask_owner(
+                    group.caller,
+                    "to keep its input of this time: what was handed back has to be sent again",
+                    "what was dropped can be made good",
+                ),
+                *_advice(group, traffic),
+            ),
         )
 
 

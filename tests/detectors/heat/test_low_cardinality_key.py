@@ -41,7 +41,7 @@ def test_few_values_with_one_that_takes_most_are_told_with_the_multiple_at_which
     assert (one.key, one.caller, one.evidence["distinct_values"]) == ({"PK": "OPEN"}, "api", 4)
     assert "about 4 values" in one.summary
     assert one.evidence["breaks_at_times"] == 50
-    assert [advice.action for advice in one.advice] == ["change-key"]
+    assert [advice.action for advice in one.advice] == ["fix-caller", "change-key"]
 
 
 def test_one_single_value_is_said_as_such() -> None:
@@ -67,8 +67,8 @@ def test_a_key_without_units_has_no_multiple() -> None:
 
 def test_of_an_index_the_items_may_leave_it() -> None:
     one = only(few(4, 0.93, 0.02, GSI2))
-    assert [advice.action for advice in one.advice] == ["make-index-sparse", "change-key"]
-    assert one.advice[1].takes == "an index build"
+    assert [advice.action for advice in one.advice] == ["fix-caller", "make-index-sparse", "change-key"]
+    assert one.advice[2].takes == "an index build"
 
 
 def test_refusals_of_the_whole_table_do_not_silence_it() -> None:

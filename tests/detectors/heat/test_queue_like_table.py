@@ -46,7 +46,7 @@ def test_polls_of_one_index_key_while_items_are_moved_make_a_queue() -> None:
         {"PK": "PENDING"},
     )
     assert "600 queries, 400 items" in one.summary
-    assert [advice.action for advice in one.advice] == ["use-queue", "make-index-sparse"]
+    assert [advice.action for advice in one.advice] == ["fix-caller", "use-queue", "make-index-sparse"]
 
 
 def test_a_move_within_a_transaction_is_one_too() -> None:

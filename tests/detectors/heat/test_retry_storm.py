@@ -35,7 +35,7 @@ def test_a_failing_shape_of_two_tries_a_call_or_more_is_a_storm() -> None:
     one = only(traffic(rows=(puts(), row(requests=9000))))
     assert (one.severity, one.caller, one.direction) == (Severity.HIGH, "api", Direction.WRITE)
     assert (one.evidence["demand_factor"], one.evidence["retry_mode"]) == (3.0, "standard or adaptive")
-    assert [advice.action for advice in one.advice] == ["retry-with-jitter", "back-off"]
+    assert [advice.action for advice in one.advice] == ["fix-caller", "retry-with-jitter", "back-off"]
 
 
 def test_it_is_critical_where_it_is_most_of_the_traffic() -> None:
@@ -49,7 +49,7 @@ def test_it_is_medium_where_every_call_succeeds_in_the_end() -> None:
 
 def test_ten_tries_are_the_legacy_mode_of_an_sdk() -> None:
     one = only(traffic(rows=(puts(10.0),)))
-    assert "legacy" in one.advice[0].text
+    assert "legacy" in one.advice[1].text
     assert only(traffic(rows=(puts(7.0),))).evidence["retry_mode"] is None
 
 

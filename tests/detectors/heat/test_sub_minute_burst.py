@@ -59,7 +59,7 @@ def test_a_second_over_the_limit_in_a_refused_minute_below_it_is_told() -> None:
     )
     assert (one.evidence["fullest_second_units"], one.evidence["limit_units_a_second"]) == (500, 200)
     assert one.evidence["use_of_fullest_minute"] == "99.2%"
-    assert [advice.action for advice in one.advice] == ["smooth-traffic", "switch-to-on-demand"]
+    assert [advice.action for advice in one.advice] == ["fix-caller", "smooth-traffic", "switch-to-on-demand"]
 
 
 def test_few_refusals_of_many_requests_are_medium() -> None:

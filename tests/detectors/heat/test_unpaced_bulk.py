@@ -50,7 +50,7 @@ def test_a_caller_that_writes_most_in_batches_while_others_are_refused_is_high()
     assert (one.severity, one.caller, one.pattern, one.cause) == (Severity.HIGH, "loader-7", "bulk", "unpaced")
     assert one.victims == (Victim("api", "save"),)
     assert one.evidence["share_of_write_units"] == 0.9
-    assert [advice.action for advice in one.advice] == ["pace-writes", "use-queue"]
+    assert [advice.action for advice in one.advice] == ["fix-caller", "pace-writes", "use-queue"]
 
 
 def test_one_that_hurts_itself_alone_is_medium() -> None:

@@ -27,7 +27,7 @@ def test_an_empty_page_that_had_more_and_was_left_is_high() -> None:
     assert (one.severity, one.confidence, one.key) == (Severity.HIGH, Confidence.LIKELY, {"PK": "CASE#7"})
     assert (one.because, one.pattern) == ("it was seen once", "load-case")
     assert "api stops at an empty page of {key} in cases after 1,290 items were read and filtered out" in one.summary
-    assert [advice.action for advice in one.advice] == ["follow-pages", "encode-filter-in-key"]
+    assert [advice.action for advice in one.advice] == ["fix-caller", "follow-pages", "encode-filter-in-key"]
 
 
 def test_two_of_them_are_likely_and_three_are_certain() -> None:
@@ -60,9 +60,9 @@ def test_one_empty_page_among_many_that_are_read_on_is_an_accident() -> None:
 def test_a_statement_is_told_to_follow_its_token() -> None:
     statement = shape("ExecuteStatement", "s", key=(), statement='SELECT * FROM "cases" WHERE PK = ?')
     (one,) = found(page(of=statement, scanned=None, trace="a"))
-    assert "NextToken" in one.advice[0].text
-    assert "execute_statement" in (one.advice[0].snippet or "")
-    assert (one.evidence["items_examined"], len(one.advice)) == (None, 1)
+    assert "NextToken" in one.advice[1].text
+    assert "execute_statement" in (one.advice[1].snippet or "")
+    assert (one.evidence["items_examined"], len(one.advice)) == (None, 2)
 
 
 def test_without_calls_nothing_is_said() -> None:

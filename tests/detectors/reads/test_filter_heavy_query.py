@@ -28,7 +28,7 @@ def test_a_query_that_throws_most_away_and_takes_much_of_the_reads_is_medium() -
     (one,) = found(traffic(rows=(filtering(read_units=6_000, wasted_units=4_600), row(read_units=24_000))))
     assert (one.severity, one.caller, one.evidence["discarded_share"]) == (Severity.MEDIUM, "api", 0.9)
     assert "throws away 90% of the 1,000 items it reads, by a filter on kind" in one.summary
-    assert [advice.action for advice in one.advice] == ["encode-filter-in-key", "make-index-sparse"]
+    assert [advice.action for advice in one.advice] == ["fix-caller", "encode-filter-in-key", "make-index-sparse"]
 
 
 def test_one_that_takes_little_of_the_reads_is_low() -> None:

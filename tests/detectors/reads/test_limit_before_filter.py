@@ -30,7 +30,7 @@ def test_empty_pages_that_nobody_read_on_are_high() -> None:
     assert (one.severity, one.confidence, one.caller) == (Severity.HIGH, Confidence.CERTAIN, "api")
     assert (one.evidence["empty_pages_left"], one.evidence["items_returned"], one.key) == (2, 2, {"PK": "CASE#7"})
     assert "Limit 10 counts items before the filter on status, which let 2 of 30 through" in one.summary
-    assert [advice.action for advice in one.advice] == ["follow-pages", "encode-filter-in-key"]
+    assert [advice.action for advice in one.advice] == ["fix-caller", "follow-pages", "encode-filter-in-key"]
 
 
 def test_short_pages_are_medium() -> None:

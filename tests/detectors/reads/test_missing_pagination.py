@@ -41,20 +41,20 @@ def test_who_never_reads_on_takes_the_first_page_for_all() -> None:
     (one,) = found(*reads(3, 100))
     assert (one.severity, one.confidence, one.key) == (Severity.MEDIUM, Confidence.LIKELY, None)
     assert "3 of 103 answers had more, with 3,900 items at most, and 100% of those were not read on" in one.summary
-    assert actions(one) == ["follow-pages", "declare-pattern"]
+    assert actions(one) == ["fix-caller", "follow-pages", "declare-pattern"]
 
 
 def test_a_pattern_that_needs_every_page_makes_it_high_and_certain() -> None:
     (one,) = found(*reads(3), returns_all=True)
     assert (one.severity, one.confidence, one.pattern) == (Severity.HIGH, Confidence.CERTAIN, "load-case")
-    assert actions(one) == ["follow-pages"]
+    assert actions(one) == ["fix-caller", "follow-pages"]
 
 
 def test_a_pattern_that_does_not_say_gets_the_advice_to_say() -> None:
     (one,) = found(*reads(3), items_per_key=2)
-    assert actions(one) == ["follow-pages", "update-declaration"]
+    assert actions(one) == ["fix-caller", "follow-pages", "update-declaration"]
     (said,) = found(*reads(3), returns_all=False)
-    assert actions(said) == ["follow-pages"]
+    assert actions(said) == ["fix-caller", "follow-pages"]
 
 
 def test_one_page_left_of_two_reads_is_half_of_them() -> None:

@@ -37,7 +37,7 @@ def test_a_query_and_a_read_of_each_of_its_results_one_after_another_is_medium()
     assert (one.severity, one.confidence, one.pattern) == (Severity.MEDIUM, Confidence.CERTAIN, "load-case")
     assert (one.evidence["reads"], one.evidence["results"], one.evidence["seconds"]) == (10, 10, 0.45)
     assert "followed by 10 GetItem calls, one key each, in its trace (once): up to 0.45 seconds" in one.summary
-    assert [advice.action for advice in one.advice] == ["batch-reads", "change-key"]
+    assert [advice.action for advice in one.advice] == ["fix-caller", "batch-reads", "change-key"]
 
 
 def test_nine_reads_are_soon_done() -> None:
@@ -69,7 +69,7 @@ def test_every_trace_counts() -> None:
 def test_queries_after_a_query_are_not_to_be_batched() -> None:
     first = call("Query", 0, of=LIST, trace="a", count=10)
     edges = [call("Query", 0.1 * n, of=shape("Query", "edge"), key=item(f"E#{n}"), trace="a") for n in range(1, 11)]
-    assert [advice.action for advice in only(first, *edges).advice] == ["change-key"]
+    assert [advice.action for advice in only(first, *edges).advice] == ["fix-caller", "change-key"]
 
 
 def test_after_a_query_of_an_index_its_projection_may_do() -> None:

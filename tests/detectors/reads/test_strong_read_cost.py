@@ -37,7 +37,7 @@ def test_a_strong_read_of_a_pattern_that_is_eventual_is_low_with_its_saving() ->
     assert (one.severity, one.confidence, one.pattern) == (Severity.LOW, Confidence.CERTAIN, "load-case")
     assert (one.evidence["saving_percent"], one.evidence["saving_per_month_usd"]) == (50, 1.64)
     assert "although pattern load-case is declared eventual: 3,000 read units, half of them for nothing" in one.summary
-    assert [advice.action for advice in one.advice] == ["read-eventually", "update-declaration"]
+    assert [advice.action for advice in one.advice] == ["fix-caller", "read-eventually", "update-declaration"]
 
 
 def test_a_strong_scan_is_found_unless_it_is_declared_strong() -> None:
@@ -50,7 +50,7 @@ def test_a_strong_scan_is_found_unless_it_is_declared_strong() -> None:
 def test_a_strong_scan_that_nobody_declared_gets_the_advice_to_declare_it() -> None:
     undeclared = row(SCAN, UNDECLARED, read_units=3000)
     (one,) = found(evidence(None, undeclared))
-    assert (one.pattern, one.advice[1].action) == (None, "declare-pattern")
+    assert (one.pattern, one.advice[2].action) == (None, "declare-pattern")
 
 
 def test_a_strong_read_that_nobody_declared_may_be_needed() -> None:

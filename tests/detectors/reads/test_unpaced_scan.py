@@ -51,7 +51,7 @@ def test_one_that_takes_more_than_the_table_has_is_medium() -> None:
         "takes 90 read units a second of cases where 10 are provisioned, pages of 8 items 0.1 seconds apart"
         in one.summary
     )
-    assert actions(one) == ["pace-scan", "use-export", "update-declaration"]
+    assert actions(one) == ["fix-caller", "pace-scan", "use-export", "update-declaration"]
 
 
 def test_small_pages_back_to_back_are_found_even_where_there_is_room() -> None:
@@ -89,7 +89,7 @@ def test_one_over_its_declared_maximum_is_medium() -> None:
     one = only(evidence(*pages(), most=50, capacity=Capacity("PAY_PER_REQUEST")))
     assert (one.severity, one.cause) == (Severity.MEDIUM, "over-its-maximum")
     assert "where it declared 50" in one.summary
-    assert actions(one) == ["pace-scan", "use-export"]
+    assert actions(one) == ["fix-caller", "pace-scan", "use-export"]
 
 
 def test_one_within_its_declared_maximum_is_as_declared_however_small_its_pages() -> None:
