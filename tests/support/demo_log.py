@@ -38,6 +38,11 @@ class DemoLog:
         self.round += 1
         self._write([(record, time.time()) for record in self.records[self.round % 20 :: 20]])
 
+    def drop(self) -> None:
+        """Say as a sampler does that a record could not be written."""
+        with self.path.open("a") as log:
+            log.write(json.dumps({"v": 1, "counter": "dropped", "count": 1, "caller": "api"}) + "\n")
+
     def _write(self, records: list[tuple[dict[str, Any], float]]) -> None:
         with self.path.open("a") as log:
             for record, at in records:
