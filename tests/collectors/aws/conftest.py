@@ -57,7 +57,7 @@ async def connect(wire: WireAws) -> AsyncIterator[Callable[..., Aws]]:
         settled: dict[str, Any] = {
             "regions": ("us-east-1",),
             "endpoint_url": wire.url,
-            "read_ms": 200,
+            "read_ms": 10_000,
             "attempts": 1,
         } | config
         aws = Aws(AwsConfig(**settled), clock=lambda: round(now[0]), sleep=sleep, draw=lambda: 0.5)

@@ -105,7 +105,7 @@ async def test_a_fault_of_cloudwatch_is_told_by_its_kind_with_the_mend(
     fault: str, kind: type[CollectError], gap: GapReason, says: str, connect: Connect, wire: WireAws
 ) -> None:
     wire.faults["GetMetricData"] = CLOUDWATCH_FAULTS[fault]
-    error = await failure(connect())
+    error = await failure(connect(read_ms=200 if fault == "timeout" else 10_000))
     assert type(error) is kind
     assert reason(error) is gap
     assert says in error.hint

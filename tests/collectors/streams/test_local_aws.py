@@ -53,7 +53,7 @@ async def aws(emulator: LocalAws, monkeypatch: pytest.MonkeyPatch) -> AsyncItera
     for name, value in emulator.environment.items():
         if name != "AWS_ENDPOINT_URL":
             monkeypatch.setenv(name, value)
-    opened = Aws(AwsConfig(("us-east-1",), endpoint_url=emulator.url, read_ms=1500, attempts=1))
+    opened = Aws(AwsConfig(("us-east-1",), endpoint_url=emulator.url, read_ms=4000, attempts=1))
     yield opened
     await opened.close()
 
