@@ -23,6 +23,8 @@ _SNIFFED = 4
 _GZIP_WINDOW = 31
 _DEEPEST = 3
 """Firehose packs what CloudWatch Logs has packed; deeper nesting is a bomb."""
+_FEED_GZIP = 16 * 1024
+"""What follows a member is copied: of ten thousand small ones in a part of megabytes that would take seconds."""
 _FEED = 2048
 """A block of 4 bytes may unpack to 128 KB: what one feed of zstandard can blow up to stays bounded."""
 
@@ -108,6 +110,10 @@ class _Gzip:
         self._tail = b""
 
     def feed(self, packed: bytes) -> Iterator[bytes]:
+        for at in range(0, len(packed), _FEED_GZIP):
+            yield from self._take(packed[at : at + _FEED_GZIP])
+
+    def _take(self, packed: bytes) -> Iterator[bytes]:
         packed = self._tail + packed
         self._tail = b""
         is_full = False
