@@ -26,6 +26,7 @@ from analyzer.exporters.assemble import Health, Spent
 from analyzer.exporters.marks import Marks
 from analyzer.exporters.server import Server
 from analyzer.interfaces import Stream
+from analyzer.life_keeper import LifeKeeper
 from analyzer.model.batch import Position, StreamStatus
 from analyzer.model.instant import SLICE_MS, Instant, format_instant, slice_of
 from analyzer.model.report import Report
@@ -95,6 +96,7 @@ class Daemon:
         self._new_stream = open_stream
         self._watch: Watch
         self._stream: Stream
+        self._life: LifeKeeper
         self._stop = asyncio.Event()
         self._is_reload_wanted = asyncio.Event()
         self._steady = asyncio.Lock()
@@ -119,6 +121,7 @@ class Daemon:
         finally:
             await self._out.server.stop()
             self._stream.close()
+            self._life.close()
             self._out.state.release()
 
     def _listen_to_signals(self) -> None:
@@ -157,6 +160,8 @@ class Daemon:
         def restore(checkpoint: object) -> None:
             self._watch = Watch(setup, checkpoint)  # type: ignore[arg-type] # a Checkpoint, by StateFolder.read
 
+        self._life = LifeKeeper(setup.state, out.log)
+        out.server.snoozes.keeper = self._life
         found = out.state.read(restore)
         if isinstance(found, Torn):
             out.log.error("state set aside: counters begin at zero", file=found.path, because=found.because)
@@ -206,7 +211,8 @@ class Daemon:
         async with self._steady:
             started = time.perf_counter()
             status = self._stream.status()
-            evidence = self._watch.gather(end, status, self._collected(end))
+            snoozes = await self._life.standing(end)
+            evidence = self._watch.gather(end, status, self._collected(end), snoozes)
             judged = await asyncio.to_thread(conclude, evidence)
             self._watch.take_over(judged)
             self._analysis_seconds = time.perf_counter() - started
@@ -214,6 +220,7 @@ class Daemon:
             self._watch.remember(rendering)
         self._out.server.publish(rendering.exposition)
         await self._out.server.export(judged.report)
+        await self._life.note(judged.report.findings, judged.report.as_of)
         if judged.events.findings:
             self._out.tell(judged.events)
         self._complain(status, evidence.observations.gaps)

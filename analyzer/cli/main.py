@@ -26,6 +26,7 @@ COMMANDS = (
     "diagnose",
     "doctor",
     "explain",
+    "findings",
     "iam-policy",
     "infer",
     "insights",
@@ -33,6 +34,7 @@ COMMANDS = (
     "mark",
     "replay",
     "run",
+    "snooze",
     "version",
     "whatif",
 )

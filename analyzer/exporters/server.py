@@ -1,4 +1,4 @@
-"""What the daemon serves over HTTP: metrics, health, documentation, the last report; and it takes marks of changes."""
+"""What the daemon serves over HTTP: metrics, health, documentation, the last report; it takes marks and snoozes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,9 @@ from analyzer.errors import UsageError
 from analyzer.exporters.address import is_loopback
 from analyzer.exporters.docs import detector_page, docs_index, landing_page, metrics_page, prometheus_page
 from analyzer.exporters.marks import Marks, read_mark
+from analyzer.exporters.posted import posted
 from analyzer.exporters.prometheus import NOTHING_YET, OPENMETRICS_TYPE, TEXT_TYPE, Exposition
+from analyzer.exporters.snoozes import SnoozeDesk
 from analyzer.model.instant import format_instant
 from analyzer.render.json import report_object
 from analyzer.render.show import show
@@ -38,8 +40,6 @@ _HEADERS = {
     "X-Content-Type-Options": "nosniff",
 }
 _CLOSE_SECONDS = 1.0
-_MARK_BYTES = 4096
-"""A mark is a line or two."""
 
 
 class Server:
@@ -61,6 +61,7 @@ class Server:
         self.marks = Marks() if marks is None else marks
         self.is_standby: Callable[[], bool] = bool
         """Whether another daemon reads AWS instead of this one."""
+        self.snoozes = SnoozeDesk(clock)
         self._clock = clock
         self._pages = pages
         self._exposition: Exposition = NOTHING_YET
@@ -95,6 +96,7 @@ class Server:
                 web.get("/api/v1/report", self._api_report),
                 web.get("/api/v1/findings", self._api_findings),
                 web.post("/api/v1/changes", self._api_changes),
+                *self.snoozes.routes(),
             ]
         )
         self._runner = web.AppRunner(app, access_log=None, handle_signals=False, shutdown_timeout=_CLOSE_SECONDS)
@@ -177,16 +179,8 @@ class Server:
         return _json({name: document[name] for name in ("v", "window", "as_of", "verdict", "findings")})
 
     async def _api_changes(self, request: web.Request) -> web.Response:
-        """Take a mark, from this machine alone; a page in a browser cannot send one, since it may not name JSON."""
-        if not is_loopback(request.remote or "") or "Origin" in request.headers:
-            raise web.HTTPForbidden
-        if request.content_type != "application/json":
-            raise web.HTTPUnsupportedMediaType
-        body = b""
-        async for chunk in request.content.iter_chunked(_MARK_BYTES):
-            body += chunk
-            if len(body) > _MARK_BYTES:
-                raise web.HTTPRequestEntityTooLarge(_MARK_BYTES, len(body))
+        """Take a mark, from this machine alone."""
+        body = await posted(request)
         try:
             mark = read_mark(body, self._clock())
         except ValueError as error:

@@ -141,6 +141,15 @@ class LifeFile:
         rows = self._asked("SELECT id, until, reason, who, at FROM snooze WHERE until > ? ORDER BY until, id", at)
         return tuple(Snooze(id=i, until=until, reason=reason, who=who, at=said) for i, until, reason, who, said in rows)
 
+    def identities(self) -> tuple[str, ...]:
+        """Return the ids of all findings that there are and were."""
+        return tuple(identity for (identity,) in self._asked("SELECT id FROM finding ORDER BY id"))
+
+    def listed(self, at: Instant) -> tuple[tuple[Snooze, Life | None], ...]:
+        """Return the snoozes that stand, each with the life of its finding, where that is kept."""
+        by_id = {life.id: life for life in self.lives()}
+        return tuple((snooze, by_id.get(snooze.id)) for snooze in self.snoozes(at))
+
     def lives(self) -> tuple[Life, ...]:
         """Return every life that is kept, the one that was seen last before the others."""
         severities: dict[str, list[tuple[Instant, str]]] = {}

@@ -100,9 +100,9 @@ def snooze_of(told: tuple[str, str, str, str | None], known: Collection[str], no
     return Snooze(id=identity, until=until_of(until, now), reason=reason, who=who, at=now)
 
 
-def unknown(identity: str, known: Collection[str]) -> str:
+def unknown(identity: str, known: Collection[str], what: str = "finding") -> str:
     """Say that there is no such finding, and name the one that was probably meant."""
-    said = f"no finding has the id {identity[:40]!r}"
+    said = f"no {what} has the id {identity[:40]!r}"
     if not known:
         return f"{said}: none is known"
     near = next((one for one in sorted(known) if identity and one.startswith(identity)), None)

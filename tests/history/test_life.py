@@ -227,7 +227,7 @@ def test_a_disk_that_fills_up_in_the_middle_changes_nothing(life: LifeFile) -> N
 
 
 def test_what_cannot_be_kept_changes_nothing(life: LifeFile) -> None:
-    with pytest.raises(LifeError, match="cannot write .*NOT NULL"):
+    with pytest.raises(LifeError, match=r"cannot write .*NOT NULL"):
         life.note([seen(), seen(id="def", table=None)], NOW)
     life.note([seen(id="ghi")], NOW)
     assert [one.id for one in life.lives()] == ["ghi"]

@@ -1,0 +1,58 @@
+"""How commands talk to the daemon: over HTTP, to this machine or one near by, never through a proxy."""
+
+from __future__ import annotations
+
+import json
+import urllib.error
+import urllib.request
+from typing import Annotated, Any
+from urllib.parse import urlsplit
+
+import typer
+
+from analyzer.errors import CollectError, UnreachableError, UsageError
+
+__all__ = ["DAEMON", "UrlOption", "ask_daemon"]
+
+DAEMON = "http://127.0.0.1:8642"
+_SECONDS = 10
+_REFUSED = 400
+_LONGEST_REASON = 500
+_MOST_BYTES = 16 << 20
+_HINT = "start it with `dynascope run`, or say with --url where it listens; it takes orders on its own machine alone"
+
+UrlOption = Annotated[str, typer.Option("--url", metavar="URL", help="where the daemon listens")]
+
+
+def ask_daemon(
+    url: str, path: str, told: dict[str, Any] | None = None, *, method: str | None = None, what: str = "it"
+) -> dict[str, Any]:
+    """Return what the daemon answers; `told` is sent to it as JSON, `what` names it where it is refused.
+
+    Raises UsageError where it is refused, UnreachableError where nobody answers, CollectError for any other answer.
+    """
+    if urlsplit(url).scheme not in {"http", "https"} or not urlsplit(url).hostname:
+        raise UsageError(f"{url} is no address of a daemon; write one such as {DAEMON}")
+    place = f"{url.rstrip('/')}{path}"
+    body = None if told is None else json.dumps(told).encode()
+    asked = urllib.request.Request(place, body, {"Content-Type": "application/json"}, method=method)  # noqa: S310 -- http alone, above
+    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))  # the daemon is near by
+    try:
+        with opener.open(asked, timeout=_SECONDS) as answer:
+            found = json.loads(answer.read(_MOST_BYTES))
+    except urllib.error.HTTPError as refusal:
+        with refusal:
+            reason = refusal.read(_LONGEST_REASON).decode("utf-8", "replace").strip()
+        if refusal.code == _REFUSED:
+            raise UsageError(f"the daemon refuses {what}: {reason}") from None
+        raise CollectError(f"{place}: {refusal.code} {reason}", hint=_HINT) from None
+    except (OSError, ValueError) as error:
+        raise UnreachableError(f"no daemon answers at {place}: {_why(error)}", hint=_HINT) from None
+    if not isinstance(found, dict):
+        raise UnreachableError(f"no daemon answers at {place}: it is no answer of one", hint=_HINT)
+    return found
+
+
+def _why(error: Exception) -> str:
+    reason = getattr(error, "reason", error)
+    return getattr(reason, "strerror", None) or type(error).__name__

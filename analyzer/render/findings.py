@@ -1,0 +1,43 @@
+"""What is found now in a few lines, each with the id that a snooze takes."""
+
+from __future__ import annotations
+
+import textwrap
+from typing import TYPE_CHECKING
+
+from analyzer.model.finding import Status
+from analyzer.render.words import clock, fold, head_words, place, plain, verdict_words
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from analyzer.model.finding import Finding
+    from analyzer.model.report import Report
+
+__all__ = ["render_findings"]
+
+_WIDTH = 98
+_INDENT = " " * 14
+
+
+def render_findings(report: Report) -> str:
+    """Write the verdict, then each finding with its id, causes with what they explain beneath."""
+    state, text = verdict_words(report)
+    lines = [*textwrap.wrap(f"{state:13}{text}", _WIDTH, subsequent_indent=" " * 13, break_on_hyphens=False)]
+    lines.append(" " * 13 + " · ".join(head_words(report)))
+    for cause, effects in fold(report.findings):
+        lines += ["", *_finding(cause, "")]
+        lines += [line for effect in effects for line in _finding(effect, "└─ ")]
+    return "\n".join(line.rstrip() for line in lines) + "\n"
+
+
+def _finding(finding: Finding, mark: str) -> Iterator[str]:
+    words = [finding.severity.value.upper(), finding.detector, place(finding.table, finding.index)]
+    words += [plain(finding.cause)] if finding.cause else []
+    since = "" if finding.first_seen is None else f" since {clock(finding.first_seen)}"
+    yield f"{plain(finding.id):12}  {mark}{'  '.join(words)}  {finding.status.value}{since}"
+    told = [finding.summary, *([finding.because] if finding.status is Status.SNOOZED and finding.because else [])]
+    for text in told:
+        yield from textwrap.wrap(
+            plain(text), _WIDTH, initial_indent=_INDENT, subsequent_indent=_INDENT, break_on_hyphens=False
+        )

@@ -1,0 +1,40 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from analyzer.model.finding import Status
+from analyzer.render.findings import render_findings
+from analyzer.render.show import show
+from tests.render.conftest import HOT
+
+if TYPE_CHECKING:
+    from analyzer.model.report import Report
+
+
+def test_every_finding_has_its_id_and_effects_stand_beneath_their_cause(report: Report) -> None:
+    lines = render_findings(show(report, "template")).splitlines()
+    heads = [line for line in lines if line[:1] not in {" ", ""}][1:]
+    assert {line.split()[0] for line in heads} == {finding.id for finding in report.findings}
+    assert lines[0].startswith("FAULT        cases: one key, PK=CASE#<id> SK=META, ")
+    assert heads[0].startswith(f"{HOT.id}      CRITICAL  hot-key  cases  key-range  ongoing since ")
+    assert heads[1].split()[1] == "└─"
+    assert all(len(line) <= 110 for line in lines)
+
+
+def test_of_a_snoozed_one_the_reason_is_said(report: Report) -> None:
+    quiet = msgspec.structs.replace(HOT, status=Status.SNOOZED, because="snoozed until then: known", caused_by=None)
+    text = render_findings(msgspec.structs.replace(report, findings=(quiet,)))
+    assert "  snoozed since " in text
+    assert "              snoozed until then: known\n" in text
+
+
+def test_a_finding_without_times_cause_or_reason_is_told_all_the_same(report: Report) -> None:
+    bare = msgspec.structs.replace(HOT, status=Status.SNOOZED, because=None, cause=None, first_seen=None)
+    text = render_findings(msgspec.structs.replace(report, findings=(bare,)))
+    assert "hot-key  cases  snoozed\n" in text
+
+
+def test_without_findings_there_is_the_verdict_alone(report: Report) -> None:
+    assert len(render_findings(msgspec.structs.replace(report, findings=())).splitlines()) == 3
