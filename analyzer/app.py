@@ -22,7 +22,7 @@ from analyzer.errors import CollectError, UsageError
 from analyzer.exporters.assemble import Spent
 from analyzer.exporters.server import Server
 from analyzer.exporters.verdicts import json_lines, text_lines
-from analyzer.lease import parse_place
+from analyzer.lease import DayCost, parse_place
 from analyzer.polling import Polls
 from analyzer.render.pages import detector_pages
 from analyzer.render.show import show
@@ -159,22 +159,22 @@ async def _standing_by(
         await way.close()
 
 
-def _today(aws: Aws) -> Callable[[], dict[str, Any]]:
-    def spent() -> dict[str, Any]:
+def _today(aws: Aws) -> Callable[[], DayCost]:
+    def spent() -> DayCost:
         plain = aws.budget.plain()
-        return {name: plain[name] for name in ("day", "today")}
+        return DayCost(plain["day"], plain["today"])
 
     return spent
 
 
-def _inherit(aws: Aws) -> Callable[[dict[str, Any]], None]:
+def _inherit(aws: Aws) -> Callable[[DayCost], None]:
     """Return what goes on with the money of a day, where the holder before spent more of it."""
 
-    def inherit(spent: dict[str, Any]) -> None:
+    def inherit(spent: DayCost) -> None:
         own = aws.budget.plain()
-        told = {"day": int(spent.get("day", 0)), "today": float(spent.get("today", 0.0))}
-        if (told["day"], told["today"]) > (own["day"], own["today"]):
-            aws.budget = Budget.from_plain({**own, **told}, aws.config.max_usd_per_day, aws.config.rate_share)
+        if (spent.day, spent.today) > (own["day"], own["today"]):
+            told = {**own, "day": spent.day, "today": spent.today}
+            aws.budget = Budget.from_plain(told, aws.config.max_usd_per_day, aws.config.rate_share)
 
     from collectors.aws.budget import Budget  # noqa: PLC0415 -- only where it is needed
 

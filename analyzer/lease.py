@@ -7,14 +7,23 @@ a wall clock that jumps changes nothing.
 
 from __future__ import annotations
 
-from typing import Any
-
 from msgspec import Struct
 
 from analyzer.config_kinds import parse_duration
 from analyzer.errors import UsageError
 
-__all__ = ["FREE", "Lease", "LeaseConfig", "Seen", "is_held", "looked", "may_take", "next_lease", "parse_place"]
+__all__ = [
+    "FREE",
+    "DayCost",
+    "Lease",
+    "LeaseConfig",
+    "Seen",
+    "is_held",
+    "looked",
+    "may_take",
+    "next_lease",
+    "parse_place",
+]
 
 _LEASE = 2
 """A lease lasts two renewals: one may fail. Together with two looks of a quarter, another takes over within three."""
@@ -43,6 +52,13 @@ class LeaseConfig(Struct, frozen=True):
         return self.renew_ms // _LOOKS
 
 
+class DayCost(Struct, frozen=True):
+    """Dollars that reading cost on a day, which counts UTC days since the epoch."""
+
+    day: int = 0
+    today: float = 0.0
+
+
 class Lease(Struct, frozen=True):
     """What is written: who holds it (nobody where it was given back), a count of renewals, and how long each lasts.
 
@@ -52,7 +68,7 @@ class Lease(Struct, frozen=True):
     holder: str
     beat: int = 0
     lease_ms: int = 20_000
-    spent: dict[str, Any] = {}
+    spent: DayCost = DayCost()
 
 
 FREE = Lease("")
@@ -86,7 +102,7 @@ def is_held(renewed_at: int | None, now: int, lease_ms: int) -> bool:
     return renewed_at is not None and 0 <= now - renewed_at < lease_ms
 
 
-def next_lease(me: str, before: Lease | None, lease_ms: int, spent: dict[str, Any]) -> Lease:
+def next_lease(me: str, before: Lease | None, lease_ms: int, spent: DayCost) -> Lease:
     """Return what the next renewal writes."""
     return Lease(me, 1 if before is None else before.beat + 1, lease_ms, spent)
 

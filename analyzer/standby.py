@@ -8,10 +8,10 @@ import os
 import socket
 import time
 import uuid
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from analyzer.errors import CollectError, UnsupportedError
-from analyzer.lease import FREE, LeaseConfig, Seen, is_held, looked, may_take, next_lease
+from analyzer.lease import FREE, DayCost, LeaseConfig, Seen, is_held, looked, may_take, next_lease
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -44,8 +44,8 @@ class Standby:
         config: LeaseConfig,
         log: FilteringBoundLogger,
         *,
-        spent: Callable[[], dict[str, Any]] = dict,
-        inherit: Callable[[dict[str, Any]], None] = lambda _: None,
+        spent: Callable[[], DayCost] = DayCost,
+        inherit: Callable[[DayCost], None] = lambda _: None,
         clock: Callable[[], int] = steady_ms,
     ) -> None:
         self.me = f"{socket.gethostname()}:{os.getpid()}:{uuid.uuid4().hex[:8]}"

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from analyzer.errors import UsageError
-from analyzer.lease import FREE, Lease, LeaseConfig, Seen, is_held, looked, may_take, next_lease, parse_place
+from analyzer.lease import FREE, DayCost, Lease, LeaseConfig, Seen, is_held, looked, may_take, next_lease, parse_place
 
 OURS, THEIRS = Lease("me", 3), Lease("them", 7)
 
@@ -47,9 +47,9 @@ def test_a_lease_is_held_from_before_its_renewal(renewed_at: int | None, now: in
 
 
 def test_each_renewal_differs_from_the_one_before() -> None:
-    first = next_lease("me", None, 100, {"today": 1.5})
-    assert first == Lease("me", 1, 100, {"today": 1.5})
-    assert next_lease("me", first, 100, {}).beat == 2
+    first = next_lease("me", None, 100, DayCost(7, 1.5))
+    assert first == Lease("me", 1, 100, DayCost(7, 1.5))
+    assert next_lease("me", first, 100, DayCost()).beat == 2
 
 
 @given(
@@ -70,7 +70,7 @@ def test_two_never_hold_it_at_once_whatever_order_they_come_in(steps: list[tuple
         lease, version = stored[0]
         told = seen[who] = looked(seen[who], lease, version, clock)
         if may_take(who, told, clock):
-            wanted = next_lease(who, lease, lease_ms, {})
+            wanted = next_lease(who, lease, lease_ms, DayCost())
             stored[0] = (wanted, f"{who}{wanted.beat}")
             renewed[who] = clock
         else:

@@ -5,14 +5,14 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from analyzer.errors import AbsentError, CollectError, MalformedError, UnreachableError, UnsupportedError
-from analyzer.lease import Lease, LeaseConfig
+from analyzer.lease import DayCost, Lease, LeaseConfig
 from analyzer.lease_places import FilePlace, LeasePlace, S3Place
 from tests.support.scripted_aws import ScriptedAws
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-MINE, THEIRS = Lease("me", 1, 20_000, {"day": 3, "today": 1.5}), Lease("them", 2)
+MINE, THEIRS = Lease("me", 1, 20_000, DayCost(3, 1.5)), Lease("them", 2)
 CONFIG = LeaseConfig(bucket="b", key="k", region="eu-west-1")
 
 
@@ -57,9 +57,10 @@ async def test_only_the_first_of_two_writes_of_one_version_counts(place: LeasePl
     assert (await place.read())[0] == THEIRS
 
 
-async def test_what_is_no_lease_is_free(tmp_path: Path) -> None:
+@pytest.mark.parametrize("content", ["no lease", "{}", '{"holder":"me","spent":{"day":"yesterday"}}'])
+async def test_what_is_no_lease_is_free(content: str, tmp_path: Path) -> None:
     path = tmp_path / "lease"
-    path.write_text("no lease")
+    path.write_text(content)
     lease, version = await FilePlace(path).read()
     assert lease is None
     assert await FilePlace(path).write(MINE, version)

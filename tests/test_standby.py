@@ -1,13 +1,12 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any
 
 import pytest
 import structlog
 
 from analyzer.errors import CollectError, UnsupportedError
-from analyzer.lease import Lease, LeaseConfig
+from analyzer.lease import DayCost, Lease, LeaseConfig
 from analyzer.standby import Standby, steady_ms
 
 RENEW_MS = 1000
@@ -40,8 +39,8 @@ class World:
     def __init__(self) -> None:
         self.paper = Paper()
         self.now = 0
-        self.spent: dict[str, Any] = {"day": 1, "today": 2.5}
-        self.inherited: list[dict[str, Any]] = []
+        self.spent = DayCost(1, 2.5)
+        self.inherited: list[DayCost] = []
 
     def daemon(self) -> Standby:
         return Standby(
