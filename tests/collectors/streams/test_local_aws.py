@@ -53,7 +53,7 @@ async def aws(emulator: LocalAws, monkeypatch: pytest.MonkeyPatch) -> AsyncItera
     for name, value in emulator.environment.items():
         if name != "AWS_ENDPOINT_URL":
             monkeypatch.setenv(name, value)
-    opened = Aws(AwsConfig(("us-east-1",), endpoint_url=emulator.url, read_ms=4000, attempts=1))
+    opened = Aws(AwsConfig(("us-east-1",), endpoint_url=emulator.url, read_ms=3500, attempts=1))
     yield opened
     await opened.close()
 
@@ -149,7 +149,7 @@ async def test_every_fault_is_a_gap_and_nothing_is_lost(
     for number in range(3):
         place.write(number)
     times = 2 if fault == "reset" else 1  # the first is tried again on a new connection
-    emulator.fault(fault, service=service, operation=operation, times=times, seconds=3)
+    emulator.fault(fault, service=service, operation=operation, times=times, seconds=5)
     stream = place.stream()
     with pytest.raises(CollectError) as caught:
         await kept.read(stream.look())
