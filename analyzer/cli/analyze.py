@@ -36,7 +36,7 @@ def analyze(  # noqa: PLR0913, PLR0917 -- one parameter an option
         list[Path] | None, typer.Option(metavar="PATH", help="declared access patterns; may be given again")
     ] = None,
     since: Annotated[
-        str | None, typer.Option(metavar="TIME", help="RFC 3339 time, or how long before the end (30m)")
+        str | None, typer.Option(metavar="TIME", help="RFC 3339 time, or how long before the end, such as 30m")
     ] = None,
     until: Annotated[str | None, typer.Option(metavar="TIME", help="RFC 3339 time, or how long before the end")] = None,
     jobs: Annotated[int, typer.Option(min=1, metavar="N", help="processes to read with")] = 1,
@@ -47,7 +47,7 @@ def analyze(  # noqa: PLR0913, PLR0917 -- one parameter an option
     keys: Annotated[Keys | None, typer.Option(help="how keys are shown; template where nothing is said")] = None,
     reveal_keys: Annotated[bool, typer.Option("--reveal-keys", help="short for --keys reveal")] = False,
     window: Annotated[
-        str | None, typer.Option(metavar="DURATION", help="the stretch that is judged at a time (5m)")
+        str | None, typer.Option(metavar="DURATION", help="the stretch that is judged at a time; else 5m")
     ] = None,
     salt_file: Annotated[Path | None, typer.Option(metavar="FILE", help="secret that the samplers share")] = None,
     config: Annotated[
@@ -61,7 +61,15 @@ def analyze(  # noqa: PLR0913, PLR0917 -- one parameter an option
     """Say what is wrong in request logs.
 
     And why, who does it, whether it heals alone, and what to do.
-    """
+
+    \b
+      dynascope analyze requests.jsonl --contract contract.yaml
+      dynascope analyze trail/*.json.gz --since 1h             the last hour of them
+      zcat old/*.gz | dynascope analyze - --format markdown
+
+    Exit 0 when nothing is as bad as --fail-on, 1 when something is, 2 on wrong usage, 3 when it cannot be told, because
+    nothing could be read, or not everything.
+    """  # noqa: D301 -- the backslash keeps lines of the examples apart
     gc.set_threshold(*_RARELY)
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # no matrix is multiplied here, and idle threads cost
     from analyzer.cli.foreign import choose, declare_keys  # noqa: PLC0415 -- light start

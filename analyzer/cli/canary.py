@@ -52,8 +52,13 @@ def canary(  # noqa: PLR0913, PLR0917 -- one parameter an option
     does it with --yes alone. Each item is removed as soon as it was seen; what a run that died has left is removed by
     the next one, or with --clean, and expires where the table has a time to live.
 
+    \b
+      dynascope canary orders --index by-day                   what it would write, and what that costs
+      dynascope canary orders --index by-day --yes
+      dynascope canary orders --index by-day --clean           remove what a crash left
+
     Exit 0 when it was done or is a dry run, 2 on wrong usage, 3 where AWS could not be asked or did not do it.
-    """
+    """  # noqa: D301 -- the backslash keeps lines of the examples apart
     from analyzer.cli.settings import settings_of  # noqa: PLC0415 -- light start
     from collectors.canary.config import CanaryConfig  # noqa: PLC0415 -- light start
 

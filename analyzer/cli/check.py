@@ -65,9 +65,14 @@ def check(  # noqa: PLR0913, PLR0917 -- one parameter an option
     It reads files, and calls nobody but AWS where --tables live asks for it (dynamodb:DescribeTable, of names with a
     star dynamodb:ListTables too); it writes nothing but what --sampler-schema asks for.
 
+    \b
+      dynascope check contract.yaml
+      dynascope check contract.yaml --sampler-schema schema.json
+      dynascope check contracts/ --strict --tables live --region eu-west-1
+
     Exit 0 without faults (warnings do not count), 1 with faults of form or design, 2 on wrong usage, 3 where AWS could
     not be asked.
-    """
+    """  # noqa: D301 -- the backslash keeps lines of the examples apart
     if schema:
         from analyzer.contract.form import json_schema  # noqa: PLC0415 (light start)
 

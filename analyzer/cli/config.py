@@ -30,7 +30,13 @@ def config(
     """Check a configuration and print what holds.
 
     The file stands over the defaults; the salt is only told as set or unset.
-    """
+
+    \b
+      dynascope config --config dynascope.yaml
+      dynascope config --schema > dynascope.schema.json        for an editor
+
+    Exit 0 when it holds, 2 with every fault of it otherwise.
+    """  # noqa: D301 -- the backslash keeps lines of the examples apart
     from analyzer.cli.output import write  # noqa: PLC0415 -- light start
     from analyzer.config import json_schema, load_settings  # noqa: PLC0415 -- light start
 

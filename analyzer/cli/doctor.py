@@ -48,8 +48,11 @@ def doctor(
     the clock, at each permission, and at how much there is to read. It changes nothing. A region of two hundred tables
     costs about a cent.
 
+    \b
+      dynascope doctor --config dynascope.yaml
+
     Exit 0 when nothing is an error, 2 when the configuration is wrong, 3 when a source fails.
-    """
+    """  # noqa: D301 -- the backslash keeps lines of the examples apart
     from analyzer.cli.output import is_colorful, write  # noqa: PLC0415 -- light start
     from analyzer.doctor.examined import faulty  # noqa: PLC0415 -- light start
     from analyzer.setup import load_setup  # noqa: PLC0415 -- light start

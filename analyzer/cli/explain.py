@@ -19,7 +19,11 @@ def explain(
     """Print a detector's page.
 
     It says what the detector finds, what it needs, when it is silent, and what to do.
-    """
+
+    \b
+      dynascope explain                     all detectors, a line each
+      dynascope explain hot-key | less
+    """  # noqa: D301 -- the backslash keeps lines of the examples apart
     from analyzer.cli.output import write  # noqa: PLC0415 -- light start
     from analyzer.render.pages import detector_page, detector_pages  # noqa: PLC0415 -- light start
 

@@ -39,7 +39,11 @@ def iam_policy(
     names to be replaced begin with REPLACE.
 
     Roles of other accounts need the same policy, but for sts:AssumeRole; what a log is encrypted with, kms:Decrypt.
-    """
+
+    \b
+      dynascope iam-policy --config dynascope.yaml > policy.json
+      dynascope iam-policy --tier metrics                      as far as metrics, of any account
+    """  # noqa: D301 -- the backslash keeps lines of the examples apart
     from msgspec.structs import replace  # noqa: PLC0415 -- light start
 
     from analyzer.cli.output import write  # noqa: PLC0415 -- light start

@@ -40,7 +40,13 @@ def infer(
 
     It is for its owners to edit. It loads and passes `dynascope check`; what would not is commented out, with the
     reason.
-    """
+
+    \b
+      dynascope infer requests.jsonl -o contract.yaml
+      dynascope infer trail/*.json.gz > contract.yaml
+
+    Exit 0 when one was drafted, 2 on wrong usage or where no request can be read.
+    """  # noqa: D301 -- the backslash keeps lines of the examples apart
     from analyzer.cli.foreign import choose  # noqa: PLC0415 -- light start
     from analyzer.cli.inputs import expand  # noqa: PLC0415 -- light start
     from analyzer.cli.output import counted, write  # noqa: PLC0415 -- light start

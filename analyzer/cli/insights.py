@@ -51,8 +51,13 @@ def insights(  # noqa: PLR0913, PLR0917 -- one parameter an option
     with --yes alone. It always switches back to what it was: at the end, when it is stopped, and after a crash when it
     is started again, or by `dynascope insights restore`.
 
+    \b
+      dynascope insights watch orders                          what it would do, and what that costs
+      dynascope insights watch orders --index by-day --for 10m --yes
+      dynascope insights restore                               after a crash
+
     Exit 0 when it was done or is a dry run, 2 on wrong usage, 3 where AWS could not be asked or did not do it.
-    """
+    """  # noqa: D301 -- the backslash keeps lines of the examples apart
     from analyzer.cli.settings import settings_of  # noqa: PLC0415 -- light start
 
     folder = state if state is not None else Path(settings_of(config, None).state)

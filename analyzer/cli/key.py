@@ -41,8 +41,12 @@ def key(
     A token is a keyed hash: nobody can turn it round. This makes tokens of the keys that Contributor Insights lists in
     clear (25 a rule and hour), with your credentials, and prints those that are the same. Nothing is kept.
 
+    \b
+      dynascope key 'CASE#~k9f3a2c1b' --salt-file salt --region eu-west-1
+      dynascope key '~k9f3a2c1b' --table orders --since 1d
+
     Exit 0 when it was found, 1 when not, 2 on wrong usage, 3 where CloudWatch could not be asked.
-    """
+    """  # noqa: D301 -- the backslash keeps lines of the examples apart
     from analyzer.cli.keys_found import Search, printable  # noqa: PLC0415 -- light start
     from analyzer.cli.output import write  # noqa: PLC0415 -- light start
     from analyzer.cli.settings import settings_of  # noqa: PLC0415 -- light start

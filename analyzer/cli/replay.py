@@ -24,7 +24,7 @@ def replay(  # noqa: PLR0913, PLR0917 -- one parameter an option
     keys: Annotated[Keys | None, typer.Option(help="how keys are shown; template where nothing is said")] = None,
     reveal_keys: Annotated[bool, typer.Option("--reveal-keys", help="short for --keys reveal")] = False,
     window: Annotated[
-        str | None, typer.Option(metavar="DURATION", help="the stretch that is judged at a time (5m)")
+        str | None, typer.Option(metavar="DURATION", help="the stretch that is judged at a time; else 5m")
     ] = None,
     salt_file: Annotated[Path | None, typer.Option(metavar="FILE", help="secret that the samplers share")] = None,
     config: Annotated[
@@ -34,7 +34,13 @@ def replay(  # noqa: PLR0913, PLR0917 -- one parameter an option
     """Analyze what collectors recorded.
 
     A recording may be a bug report, a test or a drill; it holds all that was seen in one stretch of time.
-    """
+
+    \b
+      dynascope replay page.jsonl           what `diagnose --record page.jsonl` saw
+      dynascope replay page.jsonl --format markdown
+
+    Exit as analyze: 0 clean, 1 findings, 2 wrong usage, 3 when it cannot be told.
+    """  # noqa: D301 -- the backslash keeps lines of the examples apart
     from analyzer.cli.inputs import expand  # noqa: PLC0415 -- light start
     from analyzer.cli.judging import judge_recording  # noqa: PLC0415 -- light start
     from analyzer.cli.reading import at_rest  # noqa: PLC0415 -- light start

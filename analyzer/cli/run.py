@@ -20,15 +20,17 @@ class Lines(StrEnum):
 
 
 def run(
-    config: Annotated[Path | None, typer.Option("--config", "-c", help="Configuration file (YAML).")] = None,
+    config: Annotated[
+        Path | None, typer.Option("--config", "-c", metavar="FILE", help="configuration to run (YAML)")
+    ] = None,
     output: Annotated[
-        Lines, typer.Option("--format", help="How findings that open and close are printed.")
+        Lines, typer.Option("--format", help="how findings that open and close are printed")
     ] = Lines.TEXT,
     standby: Annotated[
         str | None,
         typer.Option(
             metavar="LEASE",
-            help="Read AWS only while holding a lease, and else wait for it: file:/path/lease or s3://bucket/key.",
+            help="read AWS only while holding a lease, and else wait for it: file:/path/lease or s3://bucket/key",
         ),
     ] = None,
 ) -> None:
@@ -38,7 +40,12 @@ def run(
 
     With --standby several daemons may watch the same tables, and one of them reads AWS. When it dies, another takes
     over within three renewals of the lease (?renew=10s); when it is stopped, at once.
-    """
+
+    \b
+      dynascope run --config dynascope.yaml
+
+    Exit 0 when it was stopped, 2 where the configuration is wrong or its place is taken.
+    """  # noqa: D301 -- the backslash keeps lines of the examples apart
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGHUP})  # until the daemon is there to take it
     from analyzer.app import run_daemon  # noqa: PLC0415 -- light start
     from analyzer.cli.output import write  # noqa: PLC0415 -- light start

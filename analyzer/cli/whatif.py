@@ -15,8 +15,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from analyzer.planning.whatif import Outcome, Side
+    from analyzer.requests.tokens import Salt
 
 __all__ = ["whatif"]
+
+
+_ADVICE = {"group": "keep together", "split": "split"}
+"""Said of the items under the key."""
 
 
 class _Format(StrEnum):
@@ -46,8 +51,12 @@ def whatif(  # noqa: PLR0913, PLR0917 -- one parameter an option
     Says what the fullest part would take and what its readers would pay, with a random suffix and with one reckoned
     from the sort key; and whether the items under the key should stay together. Nothing is changed.
 
+    \b
+      dynascope whatif orders requests.jsonl --shard 'PK=TENANT#1' --into 8 --salt-file salt
+      dynascope whatif orders/by-day requests.jsonl --shard 'day=~k9f3a2c1b' --into 4
+
     Exit 0 when requests to the key were found, 1 when not, 2 on wrong usage.
-    """
+    """  # noqa: D301 -- the backslash keeps lines of the examples apart
     from analyzer.cli.foreign import choose  # noqa: PLC0415 -- light start
     from analyzer.cli.inputs import expand  # noqa: PLC0415 -- light start
     from analyzer.cli.key_requests import KeyAsked, requests_at  # noqa: PLC0415 -- light start
@@ -71,7 +80,7 @@ def whatif(  # noqa: PLR0913, PLR0917 -- one parameter an option
         if file.breaks_off is not None:
             typer.echo(f"dynascope: {file.breaks_off}", err=True)
     if not asked:
-        typer.echo(f"dynascope: no request to that {attribute} of {table} in the log", err=True)
+        typer.echo(f"dynascope: no request to that {attribute} of {table} in the log\n{_hint(salt)}", err=True)
         raise typer.Exit(1)
     outcome = replay(asked, into)
     if output is _Format.JSON:
@@ -80,6 +89,13 @@ def whatif(  # noqa: PLR0913, PLR0917 -- one parameter an option
         write(msgspec.json.format(msgspec.json.encode(outcome)).decode() + "\n")
         return
     write("".join(f"{line}\n" for line in _lines(outcome, attribute, table)))
+
+
+def _hint(salt: Salt | None) -> str:
+    """Say what is mistaken most often: keys of a sampled log are tokens."""
+    if salt is None:
+        return "  a sampler writes keys as tokens: give its salt with --salt-file, or the token itself"
+    return "  check table, index and value; tokens of another salt are not known again"
 
 
 def _lines(outcome: Outcome, attribute: str, table: str) -> Iterator[str]:
@@ -105,7 +121,7 @@ def _lines(outcome: Outcome, attribute: str, table: str) -> Iterator[str]:
         yield f"by the sort key no more than {number(outcome.useful_parts)} parts help: an item cannot be split"
     if outcome.co_read_share is not None:
         yield f"{percent(outcome.co_read_share)} of its reads want several items at once"
-    yield f"{outcome.advice}: {outcome.because}"
+    yield f"{_ADVICE.get(outcome.advice, outcome.advice)}: {outcome.because}"
 
 
 def _cells(side: Side) -> str:

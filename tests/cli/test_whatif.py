@@ -80,6 +80,15 @@ def test_it_prints_json_too(tmp_path: Path) -> None:
 def test_a_key_that_is_not_in_the_log_is_no_outcome(tmp_path: Path) -> None:
     done = run(tmp_path, record(), table="other")
     assert (done.exit_code, done.stdout) == (1, "")
+    assert "a sampler writes keys as tokens: give its salt" in done.stderr
+    salt = tmp_path / "salt"
+    salt.write_text("a secret of the samplers")
+    done = run(tmp_path, record(), args=("--salt-file", str(salt)), table="other")
+    assert "tokens of another salt" in done.stderr
+
+
+def test_it_says_in_words_what_to_do_with_the_items(tmp_path: Path) -> None:
+    assert run(tmp_path, record()).stdout.splitlines()[-1].startswith("keep together: ")
 
 
 @pytest.mark.parametrize("shard", ["PK", "=x", "PK="])
