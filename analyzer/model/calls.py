@@ -235,10 +235,6 @@ class CallBook:
         """Return the calls at a table or index."""
         return self._of_target.get(target, ())
 
-    def of_table(self, target: Target) -> Calls:
-        """Return the calls at the table of a target and at all its indexes."""
-        return self._of_table.get(target.base, ())
-
     def by_trace(self) -> Mapping[str, Calls]:
         """Return the calls of each trace that is here with all its calls."""
         return self._by_trace
@@ -263,14 +259,6 @@ class CallBook:
         found: dict[Target, list[Call]] = defaultdict(list)
         for call in self.calls:
             found[call.target].append(call)
-        return {target: tuple(calls) for target, calls in found.items()}
-
-    @cached_property
-    def _of_table(self) -> dict[Target, Calls]:
-        found: dict[Target, list[Call]] = defaultdict(list)
-        bases: dict[Target, Target] = {target: target.base for target in self._of_target}
-        for call in self.calls:
-            found[bases[call.target]].append(call)
         return {target: tuple(calls) for target, calls in found.items()}
 
     @cached_property

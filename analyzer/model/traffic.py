@@ -319,14 +319,13 @@ class MetricThrottles(Struct, frozen=True, kw_only=True):
 class Around(Struct, frozen=True, kw_only=True):
     """What held in the whole account and region in the same window: a fault of many tables is nobody's key.
 
-    Counts are of tables (indexes with them). `with_server_errors` saw 5xx, `with_transport_failures` no answer at all,
-    `with_throttles` refusals; of `asked` tables anything was seen.
+    Counts are of tables (indexes with them). `with_server_errors` saw 5xx, `with_transport_failures` no answer at all;
+    of `asked` tables anything was seen.
     """
 
     asked: int = 0
     with_server_errors: int = 0
     with_transport_failures: int = 0
-    with_throttles: int = 0
 
 
 class Traffic(Struct, frozen=True, kw_only=True):

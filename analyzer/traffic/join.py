@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
@@ -31,11 +32,16 @@ from analyzer.traffic.throttles import throttles_of
 from analyzer.traffic.told import Told, told_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from analyzer.model.counts import Cell, Counts
     from analyzer.model.shape import Attribution
     from analyzer.model.window import Window
 
 __all__ = ["join"]
+
+_Where = tuple[str | None, str | None]
+"""An account and a region."""
 
 
 class _Seen(Struct):
@@ -60,7 +66,7 @@ class _Joined(Struct, frozen=True, kw_only=True):
     observations: Observations
     contract: Contract
     history: History
-    around: Around
+    around: dict[_Where, Around]
     changes: tuple[Change, ...]
     libraries: dict[Target, Library]
     template: Callable[[str, str], str]
@@ -185,28 +191,29 @@ def _traffic(target: Target, joined: _Joined) -> Traffic:
         ),
         scaling=scaling,
         quotas=told.quotas.get(where, {}),
-        around=joined.around,
+        around=joined.around[where],
         calls=joined.calls,
         probes=tuple(told.probes.get(target, ())),
         history=joined.history,
     )
 
 
-def _around(targets: set[Target], seen: _Seen, told: Told, window: Window) -> Around:
-    """Say how many tables saw the same trouble."""
+def _around(targets: set[Target], seen: _Seen, told: Told, window: Window) -> dict[_Where, Around]:
+    """Say of each account and region how many of its tables saw the same trouble."""
     with_errors = {target.base for target in seen.with_server_errors}
-    with_throttles = {target.base for target in seen.throttles}
     for target, metrics in told.metrics.items():
         if any(total(series, window) for series in metrics if series.metric == "SystemErrors"):
             with_errors.add(target.base)
-        if any(total(series, window) for series in metrics if series.metric.endswith("ThrottleEvents")):
-            with_throttles.add(target.base)
-    return Around(
-        asked=len({target.base for target in targets}),
-        with_server_errors=len(with_errors),
-        with_transport_failures=len({target.base for target in seen.with_transport_failures}),
-        with_throttles=len(with_throttles),
-    )
+    asked = _at_places(target.base for target in targets)
+    failed, unanswered = _at_places(with_errors), _at_places(target.base for target in seen.with_transport_failures)
+    return {
+        place: Around(asked=tables, with_server_errors=failed[place], with_transport_failures=unanswered[place])
+        for place, tables in asked.items()
+    }
+
+
+def _at_places(tables: Iterable[Target]) -> Counter[_Where]:
+    return Counter((table.account, table.region) for table in set(tables))
 
 
 def _refusals(counts: Counts, places: RowIndex) -> dict[Target, list[Refused]]:

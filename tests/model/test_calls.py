@@ -6,12 +6,11 @@ from tests.support.calls import book, call, item
 from tests.support.evidence import CASES, GSI2, shape
 
 
-def test_calls_are_found_by_target_and_by_table() -> None:
+def test_calls_are_found_by_target() -> None:
     at_table, at_index = call(at=1), call("Query", 2, target=GSI2)
     calls = book(at_index, at_table)
     assert calls.of(CASES) == (at_table,)
     assert calls.of(GSI2) == (at_index,)
-    assert calls.of_table(GSI2) == calls.of_table(CASES) == (at_table, at_index)
     assert calls.of(CASES.at("GSI9")) == ()
 
 

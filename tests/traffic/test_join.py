@@ -462,12 +462,22 @@ def test_trouble_of_many_tables_is_told_to_each() -> None:
         (cell(), {Count.REQUESTS: 1, Count.SERVER_ERRORS: 1}),
         (cell(target=other), {Count.REQUESTS: 1, Count.TRANSPORT_FAILURES: 1}),
     )
-    told = (series("SystemErrors", (3,), target=other), series("ReadThrottleEvents", (3,), target=other))
+    told = (series("SystemErrors", (3,), target=other),)
     around = seen(evidence, Batch(window=Window(0, 60_000), metrics=told, account=CASES.account, region=CASES.region))[
         "cases"
     ].around
     assert (around.asked, around.with_server_errors, around.with_transport_failures) == (2, 2, 1)
-    assert around.with_throttles == 1
+
+
+def test_trouble_of_one_region_is_told_to_its_tables_alone() -> None:
+    elsewhere = Target(CASES.account, "eu-west-1", "orders")
+    evidence = counts(
+        (cell(), {Count.REQUESTS: 1}),
+        (cell(target=elsewhere), {Count.REQUESTS: 1, Count.SERVER_ERRORS: 1}),
+    )
+    here, there = seen(evidence)["cases"].around, seen(evidence)["orders"].around
+    assert (here.asked, here.with_server_errors) == (1, 0)
+    assert (there.asked, there.with_server_errors) == (1, 1)
 
 
 def test_metrics_insights_and_scaling_are_sights() -> None:
