@@ -51,9 +51,9 @@ class PatternTraffic(Struct, frozen=True, kw_only=True):
 
     `units_known` is the share of calls that told their units: where it is 0, `read_units` and `write_units` mean
     nothing. `wasted_units` are read units spent on items that a filter threw away. `write_units` of a write are the
-    base table's; what its indexes cost stands in the traffic of those indexes. `condition_failed`, `server_errors` (5xx)
-    and `transport_failures` (no answer) are calls that ended so. `more` are calls whose answer had more, `resumed` those
-    that went on where another one had stopped.
+    base table's; what its indexes cost stands in the traffic of those indexes. `condition_failed`, `server_errors`
+    (5xx) and `transport_failures` (no answer) are calls that ended so. `more` are calls whose answer had more, `resumed`
+    those that went on where another one had stopped.
     """
 
     shape: Shape
@@ -97,7 +97,8 @@ class KeyHeat(Struct, frozen=True, kw_only=True):
     `heat` = demand ÷ ceiling in the hottest slice, demand being admitted units and throttled tries × units a request;
     `admitted` the same without the tries. `series` holds the admitted units a second of each slice. `share` is the part
     of the target's units. `name` is the key inside the program and is never shown. `rows` are (index into
-    Traffic.rows, units), heaviest first. `observed` is the number of records that it rests on.
+    Traffic.rows, units), heaviest first. `observed` is the number of records that it rests on,
+    `tries_seen` of `tries` those that were kept in a sample (None: all).
     """
 
     direction: Direction
@@ -115,6 +116,7 @@ class KeyHeat(Struct, frozen=True, kw_only=True):
     peak_second: float | None = None
     seconds_over: int | None = None
     observed: int = 0
+    tries_seen: int | None = None
     distinct_sorts: int | None = None
 
     @property

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 import pytest
@@ -25,7 +25,8 @@ class Reader:
     ) -> None:
         self.now = FAR
         self.positions = {position.path: position for position in positions}
-        config = RequestLogConfig(files, **{"rescan_ms": 0, **bounds})
+        settled: dict[str, Any] = {"rescan_ms": 0, **bounds}
+        config = RequestLogConfig(files, **settled)
         self.stream = FileStream(config, positions, lambda: self.now, since)
         self.overlong = 0
         self.blocks: list[Block] = []

@@ -54,6 +54,7 @@ def report(daemon: Daemon) -> dict[str, Any]:
 
 def found(daemon: Daemon, detector: str) -> dict[str, Any]:
     wait_until(lambda: any(f["detector"] == detector for f in report(daemon)["findings"]), f"{detector} is found")
+    finding: dict[str, Any]
     (finding,) = [one for one in report(daemon)["findings"] if one["detector"] == detector]
     return finding
 

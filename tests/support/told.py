@@ -73,5 +73,6 @@ def table(*indexes: str, billing_mode: str = "PROVISIONED", **fields: Any) -> Ta
 
 def scaling(maximum: int, direction: Direction = Direction.READ, **fields: Any) -> ScalingLimits:
     """Autoscaling of the table, from 1 unit up."""
-    fields = {"target": CASES, "minimum": 1, "target_share": 0.7} | fields
+    settled: dict[str, Any] = {"target": CASES, "minimum": 1, "target_share": 0.7}
+    fields = settled | fields
     return ScalingLimits(direction=direction, maximum=maximum, **fields)

@@ -112,7 +112,8 @@ def _plain(time_ms: int, operation: str, table: str, caller: str, **fields: Any)
         "table": table,
         "caller": caller,
         "latency_ms": 4.0,
-        "attempts": 1, **fields,
+        "attempts": 1,
+        **fields,
     }
 
 
@@ -174,7 +175,8 @@ def _scaling(draw: np.random.Generator, length_ms: int) -> Iterator[Record]:
                 consumed={"total": 0.5, "read": 0.5},
                 count=1,
                 trace_id=f"{draw.integers(1 << 62):016x}",
-                attempts=2, tries=[{**refused, "reason": "TableReadProvisionedThroughputExceeded"}],
+                attempts=2,
+                tries=[{**refused, "reason": "TableReadProvisionedThroughputExceeded"}],
             )
 
 
