@@ -32,6 +32,9 @@ _EXCERPT = 4096
 _NEW_ENTRY = re.compile(r"\n(?=[^\s}\])])")
 """Where something new begins after an object that is broken: a line that is neither indented nor closes anything."""
 
+_READ_BEHIND = 8192
+"""Characters that were read and are still held: to cut them off at every object would copy the rest each time."""
+
 _NEAR_END = 12
 """The longest JSON token but for strings, `\\ud83d\\ude00`: a fault this near to the end may be that of a cut."""
 
@@ -64,6 +67,7 @@ class Splitter:
         self._text = self._text[self._at :] + more
         self._at, self._line_end, self._tried_to = 0, -1, -1
         while self._go_on(is_final=is_final):
+            self._let_go_of_what_was_read()
             start = self._text.find("{", self._at)
             if start < 0:
                 self._keep_the_line()
@@ -78,6 +82,14 @@ class Splitter:
             if found is None:
                 return
             yield found
+
+    def _let_go_of_what_was_read(self) -> None:
+        """Cut off the text behind: an error of the decoder counts the lines before it, in a broken log every line's."""
+        if self._at > _READ_BEHIND:
+            self._text = self._text[self._at :]
+            self._line_end -= self._at
+            self._tried_to -= self._at
+            self._at = 0
 
     def _go_on(self, *, is_final: bool) -> bool:
         """Pass over the rest of a broken object, if there is one; whether there is more text to look at."""

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from collectors.request_log.decoders import splitting
 from collectors.request_log.decoders.seam import Broken, Piece
 from collectors.request_log.decoders.splitting import Splitter
 
@@ -116,3 +117,22 @@ def test_text_without_objects_is_not_held() -> None:
 
 def test_bytes_that_are_no_utf8_and_a_byte_order_mark_harm_nothing() -> None:
     assert values(b'\xef\xbb\xbf{"a": "\xff"}\n{"b": 2}') == [{"a": "\N{REPLACEMENT CHARACTER}"}, {"b": 2}]
+
+
+def test_of_a_broken_log_no_line_is_looked_at_with_all_that_was_read_before_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    starts: list[int] = []
+    real = splitting._DECODER
+
+    class Watched:
+        def raw_decode(self, text: str, start: int) -> Any:
+            starts.append(start)
+            return real.raw_decode(text, start)
+
+    monkeypatch.setattr(splitting, "_DECODER", Watched())
+    splitter = Splitter()
+    found = [*splitter.feed(b'{"x": "broken \n' * 10_000 + b'{"whole": 1}\n'), *splitter.finish()]
+    assert len(found) == 10_001
+    assert found[-1] == Piece({"whole": 1})
+    assert max(starts) < 10_000
