@@ -52,8 +52,8 @@ class PatternTraffic(Struct, frozen=True, kw_only=True):
     `units_known` is the share of calls that told their units: where it is 0, `read_units` and `write_units` mean
     nothing. `wasted_units` are read units spent on items that a filter threw away. `write_units` of a write are the
     base table's; what its indexes cost stands in the traffic of those indexes. `condition_failed`, `server_errors`
-    (5xx) and `transport_failures` (no answer) are calls that ended so. `more` are calls whose answer had more, `resumed`
-    those that went on where another one had stopped.
+    (5xx) and `transport_failures` (no answer) are calls that ended so. `more` are calls whose answer had more,
+    `resumed` those that went on where another one had stopped.
     """
 
     shape: Shape
