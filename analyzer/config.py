@@ -101,6 +101,13 @@ class Settings(Section):
     window_ms: Duration = Field(300_000, alias="window", description="the stretch that is judged, in whole slices")
     close_after_ms: Duration = Field(30_000, alias="close_after", description="a finding closes when it failed so long")
     settle_ms: Duration = Field(5000, alias="settle", description="how long to wait for records that are on their way")
+    mode: Literal["observe", "page"] | None = Field(
+        None,
+        description="`observe`: nothing pages; `page`: at once; left out: a new install observes for `observe_for`",
+    )
+    observe_for_ms: Duration = Field(
+        604_800_000, alias="observe_for", description="how long a new install observes before anything pages"
+    )
     checkpoint_every_ms: Duration = Field(10_000, alias="checkpoint_every", description="how often state is written")
     listen_unprotected: bool = Field(default=False, description="allow an address that other machines can reach")
     listen: str = Field(DEFAULT_LISTEN, description="host:port of metrics, health and docs")

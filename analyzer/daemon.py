@@ -27,6 +27,7 @@ from analyzer.exporters.marks import Marks
 from analyzer.exporters.server import Server
 from analyzer.interfaces import Stream
 from analyzer.life_keeper import LifeKeeper
+from analyzer.lifecycle.observing import is_observing, observing_until
 from analyzer.model.batch import Position, StreamStatus
 from analyzer.model.instant import SLICE_MS, Instant, format_instant, slice_of
 from analyzer.model.report import Report
@@ -172,6 +173,7 @@ class Daemon:
             self._checkpoint_ms = found.saved_at
             self._out.server.marks = Marks(found.beside.marks)
             self._polled.resume_budget(found.beside.budget)
+        self._life.begin(out.clock() if found is None else 0)
         self._watch.forget(out.clock())
         self._stream = self._open_stream()
         self._watch.positions |= {position.path: position for position in self._stream.begin()}
@@ -211,8 +213,8 @@ class Daemon:
         async with self._steady:
             started = time.perf_counter()
             status = self._stream.status()
-            snoozes = await self._life.standing(end)
-            evidence = self._watch.gather(end, status, self._collected(end), snoozes)
+            memory = await self._life.memory(end)
+            evidence = self._watch.gather(end, status, self._collected(end), memory)
             judged = await asyncio.to_thread(conclude, evidence)
             self._watch.take_over(judged)
             self._analysis_seconds = time.perf_counter() - started
@@ -253,7 +255,7 @@ class Daemon:
             self._out.log.info("mended", what=what, was=before[what])
 
     def _health(self) -> Health:
-        now = self._out.clock()
+        now, setup = self._out.clock(), self._setup
         status = self._stream.status()
         read_ms, written_ms = self._watch.last_read_ms, self._checkpoint_ms
         return Health(
@@ -265,10 +267,11 @@ class Daemon:
             checkpoint_seconds=None if written_ms is None else written_ms / 1000,
             analysis_seconds=self._analysis_seconds,
             records=self._watch.records(),
-            reads_log=not self._setup.request_log.is_empty,
+            reads_log=not setup.request_log.is_empty,
             polled=self._polled.polls.health(now),
             spent=self._polled.spent(),
             holds_lease=self._polled.polls.holds_lease,
+            is_observing=is_observing(observing_until(setup.mode, self._life.began, setup.observe_for_ms), now),
         )
 
     def _show(self) -> None:

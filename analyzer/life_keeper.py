@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from analyzer.history.life import FILE_NAME, LifeError, LifeFile
 from analyzer.model.instant import format_instant
+from analyzer.model.life import Memory
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
@@ -26,13 +27,18 @@ class LifeKeeper:
 
     def __init__(self, folder: Path, log: FilteringBoundLogger) -> None:
         self._file = LifeFile.open(folder / FILE_NAME)
+        self.began: Instant = 0
         self._log = log
         self._snoozes: tuple[Snooze, ...] = ()
         self._failing: dict[str, str] = {}
         if self._file.torn is not None:
             log.error("lives set aside: snoozes are forgotten", file=str(self._file.path), because=self._file.torn)
 
-    async def standing(self, at: Instant) -> tuple[Snooze, ...]:
+    def begin(self, at: Instant) -> None:
+        """Note when this install began, where nobody has; raises LifeError."""
+        self.began = self._file.begin(at)
+
+    async def memory(self, at: Instant) -> Memory:
         """Return the snoozes that stand; where they cannot be read, those that were read last."""
         try:
             self._snoozes = await asyncio.to_thread(self._file.snoozes, at)
@@ -40,7 +46,7 @@ class LifeKeeper:
             self._tell("snoozes cannot be read", error)
         else:
             self._tell("snoozes cannot be read", None)
-        return self._snoozes
+        return Memory(self._snoozes, self.began)
 
     async def note(self, findings: Iterable[Finding], at: Instant) -> None:
         """Carry on the lives of all findings that there are now."""

@@ -18,6 +18,7 @@ from analyzer.contract.model import EMPTY_CONTRACT, Contract
 from analyzer.detectors import DETECTORS
 from analyzer.errors import ConfigError, ContractError, Fault
 from analyzer.interfaces import Detector
+from analyzer.model.report import Mode
 from analyzer.model.sight import SourceName
 from analyzer.render.show import Policy
 from analyzer.requests.digest_limits import DigestLimits
@@ -67,6 +68,8 @@ class Setup(Struct, frozen=True, kw_only=True):
     window_ms: int
     close_after_ms: int
     settle_ms: int
+    mode: Mode | None
+    observe_for_ms: int
     checkpoint_every_ms: int
     account: str | None
     region: str | None
@@ -164,6 +167,8 @@ def build_setup(settings: Settings, faults: Sequence[Fault] = (), fallback: Salt
         window_ms=settings.window_ms,
         close_after_ms=settings.close_after_ms,
         settle_ms=settings.settle_ms + request_log.delay_ms,
+        mode=None if settings.mode is None else Mode(settings.mode),
+        observe_for_ms=settings.observe_for_ms,
         checkpoint_every_ms=settings.checkpoint_every_ms,
         account=settings.account,
         region=settings.region,

@@ -23,9 +23,10 @@ from analyzer.exporters.prometheus import Exposition, render
 from analyzer.exporters.series import SeriesTable
 from analyzer.homes import Homes
 from analyzer.lifecycle.advance import State, advance
+from analyzer.lifecycle.observing import in_mode, observing_until
 from analyzer.model.counts import Cell, Counts
-from analyzer.model.instant import MINUTE_MS, slice_of
-from analyzer.model.life import Snooze
+from analyzer.model.instant import MINUTE_MS, Instant, slice_of
+from analyzer.model.life import NO_MEMORY, Memory
 from analyzer.model.observations import Observations
 from analyzer.model.report import Report
 from analyzer.model.sight import Horizon, SourceName
@@ -41,7 +42,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from analyzer.model.batch import Batch, Block, Position, StreamStatus
-    from analyzer.model.instant import Instant
     from analyzer.model.sight import Gap
 
 __all__ = ["Aside", "Evidence", "Judged", "Rendering", "View", "Watch", "conclude", "expose"]
@@ -71,7 +71,7 @@ class Aside(Struct, frozen=True):
 class Evidence(Struct, frozen=True):
     """What one judgement rests on; `attribute` remembers, and is lent to one judgement at a time.
 
-    `settled` and `span` are there when those stretches are to be judged anew. `snoozes` are those that stand.
+    `settled` and `span` are there when those stretches are to be judged anew.
     """
 
     observations: Observations
@@ -82,7 +82,7 @@ class Evidence(Struct, frozen=True):
     findings: State
     setup: Setup
     attribute: Attributor
-    snoozes: tuple[Snooze, ...] = ()
+    memory: Memory = NO_MEMORY
 
 
 class Judged(Struct, frozen=True):
@@ -128,7 +128,9 @@ def conclude(evidence: Evidence) -> Judged:
     if SourceName.REQUEST_LOG in evidence.observations.sources or not judgements:
         judgements.insert(0, _judge(evidence, evidence.observations, Horizon.WINDOW))
     report = msgspec.structs.replace(combine(judgements), as_of=evidence.observations.window.end)
-    findings, report, events = advance(evidence.findings, report, report.as_of, setup.close_after_ms, evidence.snoozes)
+    memory, at = evidence.memory, report.as_of
+    findings, report, events = advance(evidence.findings, report, at, setup.close_after_ms, memory.snoozes)
+    report = in_mode(report, observing_until(setup.mode, memory.began, setup.observe_for_ms))
     told = msgspec.structs.replace(report, findings=tuple(event.finding for event in events))
     return Judged(report, told, evidence.totals, findings, aside)
 
@@ -209,11 +211,7 @@ class Watch:
         return tuple(self._digest.read.samples)
 
     def gather(
-        self,
-        end: Instant,
-        status: StreamStatus,
-        collected: Collected = NOTHING,
-        snoozes: tuple[Snooze, ...] = (),
+        self, end: Instant, status: StreamStatus, collected: Collected = NOTHING, memory: Memory = NO_MEMORY
     ) -> Evidence:
         """Collect what the window that ends here holds, and what it lacks; slices over an hour old are folded away."""
         setup = self.setup
@@ -239,7 +237,7 @@ class Watch:
             findings=self._findings,
             setup=setup,
             attribute=self._attribute,
-            snoozes=snoozes,
+            memory=memory,
         )
 
     def _asides(

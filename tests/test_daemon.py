@@ -20,6 +20,7 @@ from analyzer.exporters.server import Server
 from analyzer.model.batch import Batch, Block, Check, Position, StreamStatus
 from analyzer.model.finding import Change
 from analyzer.model.instant import format_instant
+from analyzer.model.report import Mode
 from analyzer.model.sight import Covers, SourceName
 from analyzer.polling import Poll, Polls
 from analyzer.setup import Setup, build_setup
@@ -380,3 +381,38 @@ async def test_what_polls_bring_is_judged_and_their_health_is_shown(stage: Stage
     await stage.run_until(is_shown)
     assert 'dynascope_aws_billed_metrics_total{api="GetMetricData"}' in shown[-1]
     assert 'source_up{source="request-log"}' not in shown[-1]
+
+
+async def judged(stage: Stage) -> Report:
+    """Run a daemon until it has judged, and return what it shows."""
+    stage.server = Server({})
+    stage.daemon = stage.new()
+    stage.write(300)
+    stage.now += 15_000
+    await stage.run_until(lambda: stage.server._report is not None)
+    assert stage.server._report is not None
+    return stage.server._report
+
+
+async def test_a_new_install_observes_for_a_week_and_then_pages(stage: Stage) -> None:
+    week = 7 * 86_400_000
+    report = await judged(stage)
+    assert (report.mode, report.observing_until) == (Mode.OBSERVE, stage.now + week)
+    assert b"\ndynascope_observing 1.0" in stage.server._exposition.text
+    stage.now += week
+    assert (await judged(stage)).mode is Mode.PAGE
+    assert b"\ndynascope_observing 0.0" in stage.server._exposition.text
+
+
+@pytest.mark.parametrize("mode", list(Mode))
+async def test_a_mode_that_is_set_holds_from_the_start(stage: Stage, mode: Mode) -> None:
+    stage.settings["mode"] = mode.value
+    report = await judged(stage)
+    assert (report.mode, report.observing_until) == (mode, None)
+
+
+async def test_an_install_from_before_there_were_lives_is_no_new_one(stage: Stage) -> None:
+    await stage.run_until(lambda: True)
+    for name in ("life.sqlite", "life.sqlite-wal", "life.sqlite-shm"):
+        (stage.folder / "state" / name).unlink(missing_ok=True)
+    assert (await judged(stage)).mode is Mode.PAGE

@@ -32,16 +32,16 @@ async def test_a_finding_that_was_noted_is_known_and_a_snooze_of_it_is_listed_wi
     ((snooze, life),) = await keeper.listed(NOW)
     assert (snooze, life and life.detector) == (SNOOZE, "hot-key")
     assert await keeper.known() == {"abc"}
-    assert await keeper.standing(NOW) == (SNOOZE,)
+    assert (await keeper.memory(NOW)).snoozes == (SNOOZE,)
     assert await keeper.end("abc")
-    assert await keeper.standing(NOW) == ()
+    assert (await keeper.memory(NOW)).snoozes == ()
 
 
 async def test_what_a_command_wrote_into_the_file_is_seen(keeper: LifeKeeper, tmp_path: Path) -> None:
     command = LifeFile.open(tmp_path / FILE_NAME)
     command.snooze(SNOOZE)
     command.close()
-    assert await keeper.standing(NOW) == (SNOOZE,)
+    assert (await keeper.memory(NOW)).snoozes == (SNOOZE,)
 
 
 async def test_what_fails_is_said_once_and_what_was_read_last_stands(
@@ -51,15 +51,15 @@ async def test_what_fails_is_said_once_and_what_was_read_last_stands(
         raise LifeError("disk I/O error")
 
     await keeper.add(SNOOZE)
-    await keeper.standing(NOW)
+    await keeper.memory(NOW)
     with capture_logs() as logs:
         for name in ("snoozes", "note"):
             monkeypatch.setattr(LifeFile, name, fail)
         for _ in range(2):
-            assert await keeper.standing(NOW) == (SNOOZE,)
+            assert (await keeper.memory(NOW)).snoozes == (SNOOZE,)
             await keeper.note([finding()], NOW)
         monkeypatch.undo()
-        await keeper.standing(NOW)
+        await keeper.memory(NOW)
         await keeper.note([finding()], NOW)
     assert [(entry["log_level"], entry.get("what", entry["event"])) for entry in logs] == [
         ("error", "snoozes cannot be read"),
@@ -74,3 +74,11 @@ def test_that_snoozes_are_forgotten_is_said(tmp_path: Path) -> None:
     with capture_logs() as logs:
         LifeKeeper(tmp_path, structlog.get_logger()).close()
     assert [entry["event"] for entry in logs] == ["lives set aside: snoozes are forgotten"]
+
+
+async def test_an_install_begins_once(keeper: LifeKeeper, tmp_path: Path) -> None:
+    keeper.begin(NOW)
+    again = LifeKeeper(tmp_path, structlog.get_logger())
+    again.begin(NOW + 1)
+    assert (await again.memory(NOW)).began == again.began == NOW
+    again.close()

@@ -78,6 +78,7 @@ class Health(Struct, frozen=True, kw_only=True):
     polled: tuple[SourceHealth, ...] = ()
     spent: Spent = Spent()
     holds_lease: bool | None = None
+    is_observing: bool = False
 
 
 class Ledger(Struct, frozen=True):
@@ -152,6 +153,7 @@ def _describe_health(table: SeriesTable, health: Health) -> None:
             table.add(name, (api,), value)
     if health.holds_lease is not None:
         table.raise_to("dynascope_lease_held", (), float(health.holds_lease))
+    table.raise_to("dynascope_observing", (), float(health.is_observing))
     table.raise_to("dynascope_config_valid", (), float(health.is_config_valid))
     table.raise_to("dynascope_build_info", (__version__, platform.python_version()), 1.0)
 

@@ -254,6 +254,11 @@ METRICS: tuple[Metric, ...] = (
         of_target=False,
     ),
     _gauge(
+        "dynascope_observing",
+        "1 while nothing may page (`mode: observe`, or a new install), 0 when findings do. Alerts that page need it 0.",
+        of_target=False,
+    ),
+    _gauge(
         "dynascope_config_valid", "0 after a reload whose configuration or contract is faulty, else 1.", of_target=False
     ),
     Metric(name="dynascope_build_info", kind=Kind.INFO, help="Version of Dynascope.", labels=("version", "python")),

@@ -7,7 +7,7 @@ from msgspec import Struct
 from analyzer.model.finding import Direction, Severity, Status
 from analyzer.model.instant import Instant
 
-__all__ = ["Life", "Snooze"]
+__all__ = ["NO_MEMORY", "Life", "Memory", "Snooze"]
 
 
 class Snooze(Struct, frozen=True, kw_only=True):
@@ -46,3 +46,13 @@ class Life(Struct, frozen=True, kw_only=True):
     closed_at: Instant | None = None
     times: int = 1
     severities: tuple[tuple[Instant, Severity], ...] = ()
+
+
+class Memory(Struct, frozen=True):
+    """What a judgement has to know of an install: the snoozes that stand, and when it began."""
+
+    snoozes: tuple[Snooze, ...] = ()
+    began: Instant = 0
+
+
+NO_MEMORY = Memory()

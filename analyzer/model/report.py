@@ -12,7 +12,7 @@ from analyzer.model.sight import Gap, SightState, Skipped
 from analyzer.model.traffic import Traffic
 from analyzer.model.window import Window
 
-__all__ = ["Coverage", "KeyLine", "PatternKind", "PatternLine", "Report", "Verdict", "VerdictState"]
+__all__ = ["Coverage", "KeyLine", "Mode", "PatternKind", "PatternLine", "Report", "Verdict", "VerdictState"]
 
 
 class VerdictState(StrEnum):
@@ -21,6 +21,13 @@ class VerdictState(StrEnum):
     FAULT = "fault"
     CLEAN = "clean"
     CANNOT_TELL = "cannot-tell"
+
+
+class Mode(StrEnum):
+    """What a daemon's findings do: they are only shown, or they page too."""
+
+    OBSERVE = "observe"
+    PAGE = "page"
 
 
 class Verdict(Struct, frozen=True):
@@ -97,7 +104,10 @@ class Coverage(Struct, frozen=True):
 
 
 class Report(Struct, frozen=True, kw_only=True):
-    """The outcome of one `analyze()`; exporters build everything from it, `traffic` included."""
+    """The outcome of one `analyze()`; exporters build everything from it, `traffic` included.
+
+    `mode` is a daemon's, None of all other reports; `observing_until` is None too where observing has no end.
+    """
 
     window: Window
     as_of: Instant
@@ -112,4 +122,6 @@ class Report(Struct, frozen=True, kw_only=True):
     patterns: tuple[PatternLine, ...] = ()
     keys: tuple[KeyLine, ...] = ()
     coverage: tuple[Coverage, ...] = ()
+    mode: Mode | None = None
+    observing_until: Instant | None = None
     traffic: tuple[Traffic, ...] = ()

@@ -17,8 +17,10 @@ if TYPE_CHECKING:
 
 __all__ = ["TIMES", "plain_value", "render_json", "report_object"]
 
-TIMES = frozenset({"start", "end", "as_of", "since", "time", "first_seen", "last_seen"})
+TIMES = frozenset({"start", "end", "as_of", "since", "time", "first_seen", "last_seen", "observing_until"})
 INTERNAL = frozenset({"subject", "traffic"})
+OF_DAEMONS = ("mode", "observing_until")
+"""What only a daemon's report says."""
 _DECIMALS = 6
 _FINDING_ORDER = (
     "id",
@@ -63,6 +65,8 @@ def report_object(report: Report) -> dict[str, Any]:
     told = {"v": 1, **_struct(report)}
     if report.window.end <= report.window.start:
         told |= {"window": None, "as_of": None}
+    if report.mode is None:
+        told = {name: value for name, value in told.items() if name not in OF_DAEMONS}
     return told
 
 

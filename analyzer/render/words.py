@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from analyzer.detectors.words import number as in_words
 from analyzer.detectors.words import percent
 from analyzer.model.instant import format_instant
-from analyzer.model.report import PatternKind, VerdictState
+from analyzer.model.report import Mode, PatternKind, VerdictState
 from analyzer.model.sight import SkipReason
 
 if TYPE_CHECKING:
@@ -100,6 +100,9 @@ def head_words(report: Report) -> list[str]:
     words += [report.region, report.account]
     if report.verdict.state is VerdictState.FAULT:
         words.append(report.verdict.confidence.value)
+    if report.mode is Mode.OBSERVE:
+        end = "" if report.observing_until is None else f" until {format_instant(report.observing_until)[:16]}Z"
+        words.append(f"observing{end}: nothing pages")
     return [plain(word) for word in words if word]
 
 

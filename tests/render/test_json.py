@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from analyzer.model.report import Mode
 from analyzer.model.window import Window
 from analyzer.render.json import render_json, report_object
 from analyzer.render.show import show
@@ -21,6 +22,9 @@ def test_the_report_is_what_was_reviewed(report: Report, golden: Golden) -> None
 def test_the_parts_are_those_of_the_format(report: Report) -> None:
     parts = "v window as_of region account verdict findings skipped gaps sight changes patterns keys coverage"
     assert list(report_object(report)) == parts.split()
+    observing = replace(report, mode=Mode.OBSERVE, observing_until=1_780_308_000_000)
+    assert list(report_object(observing)) == [*parts.split(), "mode", "observing_until"]
+    assert report_object(observing)["observing_until"] == "2026-06-01T10:00:00.000Z"
 
 
 def test_what_lives_in_the_process_is_not_printed(report: Report) -> None:

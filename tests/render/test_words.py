@@ -6,12 +6,14 @@ import pytest
 from msgspec.structs import replace
 
 from analyzer.model.finding import Victim
+from analyzer.model.report import Mode
 from analyzer.model.window import Window
 from analyzer.render.words import (
     compact,
     count,
     evidence_words,
     fold,
+    head_words,
     key_words,
     milliseconds,
     pattern_name,
@@ -21,6 +23,7 @@ from analyzer.render.words import (
     stretch,
     who_words,
 )
+from tests.render.conftest import at
 
 if TYPE_CHECKING:
     from analyzer.model.report import Report
@@ -146,5 +149,13 @@ def test_patterns_are_named_by_what_is_known(report: Report) -> None:
 def test_skipped_detectors_of_one_reason_are_told_together(report: Report) -> None:
     many = tuple(replace(report.skipped[0], table=name) for name in "abcde")
     assert skipped_words(replace(report, skipped=many)) == (
-        "unused-index on a/GSI1, b/GSI1, c/GSI1 and 2 more: needs SPAN(14d)",
+        "unused-index on a/GSI1, b/GSI1, c/GSI1 and 2 more: needs 14 days of traffic",
     )
+
+
+def test_a_daemon_that_observes_says_so_and_until_when(report: Report) -> None:
+    until = replace(report, mode=Mode.OBSERVE, observing_until=at("12:00:00"))
+    assert head_words(until)[-1] == "observing until 2026-06-01T12:00Z: nothing pages"
+    assert head_words(replace(until, observing_until=None))[-1] == "observing: nothing pages"
+    paging = replace(report, mode=Mode.PAGE)
+    assert head_words(paging) == head_words(report)

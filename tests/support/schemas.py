@@ -8,7 +8,7 @@ import msgspec
 
 from analyzer.model.report import Report
 from analyzer.recording_lines import Line
-from analyzer.render.json import INTERNAL, TIMES
+from analyzer.render.json import INTERNAL, OF_DAEMONS, TIMES
 
 __all__ = ["recording_schema", "report_schema"]
 
@@ -24,7 +24,7 @@ def recording_schema() -> dict[str, Any]:
 
 
 def report_schema() -> dict[str, Any]:
-    """Return the schema of a report as it is printed: all fields are there, unknown is null."""
+    """Return the schema of a report as it is printed: all fields are there but a daemon's own, unknown is null."""
     schema = msgspec.json.schema(Report, schema_hook=_of_the_process)
     named = schema["$defs"]
     for definition in named.values():
@@ -36,7 +36,7 @@ def report_schema() -> dict[str, Any]:
     report["properties"] = {"v": {"const": 1}, **report["properties"]}
     report["properties"]["window"] = {"anyOf": [report["properties"]["window"], {"type": "null"}]}
     report["properties"]["as_of"] = {"anyOf": [report["properties"]["as_of"], {"type": "null"}]}
-    report["required"] = list(report["properties"])
+    report["required"] = [name for name in report["properties"] if name not in OF_DAEMONS]
     reached = _reached(report, named)
     report |= {"title": "A Dynascope report, version 1", "$defs": {name: named[name] for name in sorted(reached)}}
     return {"$schema": _DIALECT, **report}
