@@ -78,6 +78,11 @@ def _same_reads(cause: Finding, effect: Finding) -> bool:
     return is_same and cause.caller == effect.caller and cause.severity.rank >= effect.severity.rank
 
 
+def _in_all(cause: Finding, effect: Finding) -> bool:
+    """Whether one is of all indexes of the table together, and the other of one of them."""
+    return cause.index is None and effect.index is not None
+
+
 def _same_skew(cause: Finding, effect: Finding) -> bool:
     return effect.severity is Severity.LOW and _same_key(cause, effect)
 
@@ -130,6 +135,7 @@ _RULES = (
     _Rule("unexpected-scan", "count-by-reading", _same_reads),
     _Rule("unexpected-scan", "filter-heavy-query", _same_reads),
     _Rule("low-cardinality-key", "hot-key", _same_skew),
+    _Rule("write-amplification", "write-amplification", _in_all),
 )
 
 

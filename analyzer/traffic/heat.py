@@ -71,7 +71,8 @@ def _heat(key: HeavyKey, heavy: HeavyKeys, counts: Counts, places: RowIndex, all
         tries=key.tries,
         tries_share=key.tries / all_tries if all_tries else 0.0,
         series=series,
-        rows=tuple((places[cell][1], weight / 2) for cell, weight in key.by_cell),
+        tries_seen=round(key.tries * _tries_rate(key, heavy, counts)),
+        rows=tuple((places[cell][1], weight / 2) for cell, weight in key.by_cell if cell in places),
         peak_second=None if key.peak_second is None else key.peak_second / 2,
         seconds_over=key.seconds_over,
         observed=key.sampled,
@@ -89,6 +90,15 @@ def _sampling(key: HeavyKey, counts: Counts) -> tuple[float, float]:
         return 1.0, 1.0
     estimate = estimate_count([(key.sampled, kept)])
     return estimate.low / estimate.value, estimate.high / estimate.value
+
+
+def _tries_rate(key: HeavyKey, heavy: HeavyKeys, counts: Counts) -> float:
+    """Return with which probability records of a key's tries were kept, at least: of its cells, else of its target's.
+
+    A key that is refused alone has no cell: nothing was served of it.
+    """
+    own = [counts.cells[cell].sample_rate for cell, _ in key.by_cell]
+    return min(own or [cell.sample_rate for cell in counts.cells if cell.target == heavy.target], default=1.0)
 
 
 def _hottest(series: tuple[KeySlice, ...]) -> Estimate:

@@ -182,9 +182,14 @@ def repeats(calls: Iterable[Call], *, has_all: bool = False) -> list[Repeated]:
     found: dict[tuple[str | None, str, KeyName | None, str], list[Call]] = defaultdict(list)
     for call in calls:
         is_whole = call.key_whole or call.shape_whole or (has_all and call.is_whole)
-        if is_whole and not call.resumed:
+        if is_whole and not call.resumed and _is_told(call):
             found[call.caller, call.fingerprint, call.key, call.asked].append(call)
     return [Repeated(*name[:3], tuple(same)) for name, same in found.items() if len(same) > 1]
+
+
+def _is_told(call: Call) -> bool:
+    """Whether it is known what a call asked: of a statement only parameters that are compared with keys are kept."""
+    return call.key is not None or "?" not in (call.shape.statement or "")
 
 
 def intervals(calls: Sequence[Call]) -> list[float]:

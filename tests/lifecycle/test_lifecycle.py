@@ -193,6 +193,11 @@ def test_few_values_explain_a_skew_that_does_no_harm() -> None:
     assert fold((harmful, few))[0].caused_by is None
 
 
+def test_writes_that_all_indexes_multiply_explain_those_of_one() -> None:
+    whole, one = (finding("write-amplification", index=index) for index in (None, "GSI1"))
+    assert [each.caused_by for each in fold((whole, one))] == [None, whole.id]
+
+
 def test_a_filter_explains_that_its_pattern_is_not_as_declared() -> None:
     heavy = finding("filter-heavy-query", pattern="p")
     drifts = [

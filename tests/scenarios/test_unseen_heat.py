@@ -144,7 +144,7 @@ def burst_spent(*, reason: bool = True) -> Recorded:
 # everybody opens the mail at once; the table is on demand
 
 
-def after_mail(*, warm: bool = True, metrics: bool = True, log: bool = True) -> Recorded:
+def after_mail(*, warm: bool = True, metrics: bool = True, log: bool = True, every: int = 1) -> Recorded:
     more: dict[str, Any] = {
         "WarmThroughput": {"ReadUnitsPerSecond": 12_000, "WriteUnitsPerSecond": 4_000, "Status": "ACTIVE"}
     }
@@ -154,8 +154,10 @@ def after_mail(*, warm: bool = True, metrics: bool = True, log: bool = True) -> 
         made.metric("ConsumedReadCapacityUnits", [60 * 5_500.0] + [60 * 14_000.0] * 3)
         made.metric("ReadThrottleEvents", [0, 9_000, 8_000, 4_000])
         made.metric("ReadKeyRangeThroughputThrottleEvents", [0, 9_000, 8_000, 4_000])
-    for number in range(2_400 if log else 0):
-        call: dict[str, Any] = {"caller": "landing-page", **STRATA}
+    rate = 0.01 / every
+    sampled: dict[str, Any] = {"sample_rate": rate, "strata": [{"by": "request", "rate": rate}]}
+    for number in range(0, 2_400 if log else 0, every):
+        call: dict[str, Any] = {"caller": "landing-page", **sampled}
         if number > 600 and number % 9 == 0:
             call |= {"error": refused("TableReadKeyRangeThroughputExceeded", "coupons"), "attempts": 4}
         else:
@@ -447,6 +449,22 @@ INCIDENTS = (
         after_mail,
         (want("throttling", "critical", cause="on-demand-ramp"),),
         root=("throttling",),
+        never=HEAT,
+        forbidden=RAISES,
+    ),
+    Incident(
+        "everybody opens the mail, log of a thousandth",
+        partial(after_mail, every=10),
+        (want("throttling", "critical", direction="read"),),
+        root=("throttling",),
+        never=HEAT,
+        forbidden=RAISES,
+    ),
+    Incident(
+        "one tenant fills an index, units unknown",
+        partial(big_tenant, consumed=None),
+        (want("gsi-back-pressure", "critical", index="by-tenant", cause="key-range"),),
+        root=("gsi-back-pressure",),
         never=HEAT,
         forbidden=RAISES,
     ),

@@ -54,6 +54,15 @@ def test_tries_of_a_sample_are_weighed_by_the_requests_that_it_stands_for() -> N
     assert heat.heat.value == 1.5 * heat.admitted.value
 
 
+def test_of_tries_those_that_a_sample_kept_are_known() -> None:
+    assert [only(key(tries=500), of).tries_seen for of in (WHOLE, SAMPLED)] == [500, 50]
+    assert only(key(tries=500, by_cell=(), requests=0), SAMPLED).tries_seen == 50
+
+
+def test_a_cell_of_which_nothing_was_counted_has_no_row() -> None:
+    assert only(key(by_cell=((0, 60_000), (1, 5))), counts(*[(cell(), {Count.REQUESTS: 1})] * 2)).rows == ((0, 30_000),)
+
+
 def test_tries_without_a_served_request_cannot_be_weighed() -> None:
     heat = only(key(tries=50, requests=0))
     assert heat.heat.value == heat.admitted.value

@@ -148,6 +148,13 @@ class TestRepeats:
         assert len(repeats(scans, has_all=True)) == 1
         assert len(repeats([call("Scan", n, key=None) for n in range(2)])) == 1
 
+    def test_of_a_statement_whose_parameters_are_not_told_are_none(self) -> None:
+        asked = [
+            shape("ExecuteStatement", text, statement=f"SELECT * FROM cases{text}") for text in (" WHERE a = ?", "")
+        ]
+        found = repeats([call("ExecuteStatement", n, of=of, key=None) for n in range(2) for of in asked])
+        assert [one.fingerprint for one in found] == [""]
+
 
 class TestRunsByKey:
     def test_hold_the_calls_at_each_whole_key(self) -> None:

@@ -164,7 +164,7 @@ class HotKey(Struct, frozen=True):
         A limit of the whole table refuses every key by its share: it convicts a warm key alone. Where nothing names the
         limit, a cool key is convicted that is refused more often than it is served.
         """
-        if key.tries < self.least_tries:
+        if (key.tries if key.tries_seen is None else key.tries_seen) < self.least_tries:
             return self._dominant(key, traffic)
         causes = {hit.cause for hit in limits_hit(traffic) if hit.direction is key.direction}
         is_warm = key.heat.low >= self.warm

@@ -35,6 +35,12 @@ def actions(one: Finding) -> list[str]:
     return [advice.action for advice in one.advice]
 
 
+def test_one_record_of_a_sample_convicts_no_key_however_many_it_stands_for() -> None:
+    few, many = (key(tries=1000, tries_seen=seen, tries_share=0.9) for seen in (9, 10))
+    assert found(traffic(keys=(few,), throttles=(limit("key-range"),))) == []
+    assert only(traffic(keys=(many,), throttles=(limit("key-range"),))).severity is Severity.HIGH
+
+
 def test_a_key_range_reason_on_a_keys_requests_is_high() -> None:
     one = only(traffic(keys=(key(tries=200, tries_share=0.9),), throttles=(limit("key-range"),)))
     assert (one.severity, one.direction, one.key, one.caller) == (Severity.HIGH, READ, {"PK": "CASE#7"}, "api")
