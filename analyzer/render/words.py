@@ -10,6 +10,7 @@ from analyzer.detectors.words import percent
 from analyzer.model.instant import format_instant
 from analyzer.model.report import Mode, PatternKind, VerdictState
 from analyzer.model.sight import SkipReason
+from analyzer.render.needs import needs_words
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -253,8 +254,8 @@ def skipped_words(report: Report) -> tuple[str, ...]:
     """Say which detectors did not run and why, those with one reason together."""
     groups: dict[str, list[Skipped]] = {}
     for entry in report.skipped:
-        needs = f" {' or '.join(entry.needs)}" if entry.reason is SkipReason.MISSING_SIGHT else ""
-        groups.setdefault(_SKIPS[entry.reason] + (needs or ""), []).append(entry)
+        needs = f" {needs_words(entry.needs)}" if entry.reason is SkipReason.MISSING_SIGHT else ""
+        groups.setdefault(_SKIPS[entry.reason] + needs, []).append(entry)
     return tuple(
         f"{', '.join(dict.fromkeys(entry.detector for entry in entries))} "
         f"on {_some(list(dict.fromkeys(place(entry.table, entry.index) for entry in entries)))}: {why}"
