@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from analyzer.standby import Standby
     from collectors.aws.session import Aws
 
-__all__ = ["Lossy", "make_logger", "run_daemon", "way_to_aws"]
+__all__ = ["Latest", "Lossy", "make_logger", "run_daemon", "way_to_aws"]
 
 _FILES = 10_240
 """How many files and connections may be open at once, where the system allows it: macOS allows no more."""
@@ -69,6 +69,23 @@ class Lossy(io.TextIOBase):
         if self._stream is not None:
             with contextlib.suppress(OSError, ValueError):
                 self._stream.flush()
+
+
+class Latest:
+    """What was loaded last: keys that come from AWS are concealed as those of the log are, after a reload too."""
+
+    def __init__(self, load: Callable[[], Setup]) -> None:
+        self._load = load
+        self.setup = load()
+
+    def load(self) -> Setup:
+        """Load anew, and remember it; raises ConfigError or ContractError, and then what was loaded before stays."""
+        self.setup = self._load()
+        return self.setup
+
+    def hide(self, table: str, _attribute: str, value: str) -> str:
+        """Return what may be kept of a clear key value."""
+        return conceal(self.setup.lexicon, self.setup.collect, table, value)
 
 
 def make_logger(level: str, form: str) -> FilteringBoundLogger:
@@ -107,8 +124,9 @@ async def way_to_aws(setup: Setup) -> AsyncIterator[Aws | None]:
         await aws.close()
 
 
-async def _polled(setup: Setup, aws: Aws | None, log: FilteringBoundLogger, standby: Standby | None = None) -> Polled:
+async def _polled(latest: Latest, aws: Aws | None, log: FilteringBoundLogger, standby: Standby | None = None) -> Polled:
     """Return what is to be polled, every source in every account and region, while this daemon may."""
+    setup = latest.setup
     if aws is None:
         return NOTHING_POLLED
     if setup.collected is None:
@@ -116,11 +134,8 @@ async def _polled(setup: Setup, aws: Aws | None, log: FilteringBoundLogger, stan
     from analyzer.sources import open_sources  # noqa: PLC0415 -- only where it is needed
     from collectors.aws.budget import Budget  # noqa: PLC0415 -- same
 
-    def hide(table: str, _attribute: str, value: str) -> str:
-        return conceal(setup.lexicon, setup.collect, table, value)
-
     own = setup.account or await _own_account(aws, log)
-    polls = open_sources(setup.collected, aws, hide, _now, own)
+    polls = open_sources(setup.collected, aws, latest.hide, _now, own)
     await _undo_watches(setup, aws, log)
 
     def resume(plain: dict[str, Any]) -> None:
@@ -214,8 +229,8 @@ def run_daemon(config: Path | None, *, as_json: bool, write: Callable[[str], Non
     """
     lease = None if standby is None else parse_place(standby)
     _allow_many_files()
-    load = partial(load_setup, config, fallback=process_salt())
-    setup = load()
+    latest = Latest(partial(load_setup, config, fallback=process_salt()))
+    setup = latest.setup
     server = Server(detector_pages(), setup.policy, setup.salt)
 
     def tell(events: Report) -> None:
@@ -230,11 +245,11 @@ def run_daemon(config: Path | None, *, as_json: bool, write: Callable[[str], Non
 
     async def work() -> None:
         async with way_to_aws(setup) as aws, _standing_by(aws, lease, log) as gate:
-            polled = await _polled(setup, aws, log, gate)
+            polled = await _polled(latest, aws, log, gate)
             if gate is not None and aws is not None:
                 aws.permit = gate.permit
                 server.is_standby = lambda: not gate.is_open
-            await Daemon(setup, outlets, load, partial(open_streams, aws=aws), polled).run()
+            await Daemon(setup, outlets, latest.load, partial(open_streams, aws=aws), polled).run()
 
     try:
         asyncio.run(work())

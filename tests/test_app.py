@@ -1,12 +1,20 @@
 from __future__ import annotations
 
+import json
 import resource
 import subprocess
 import sys
+from functools import partial
+from typing import TYPE_CHECKING
 
 import pytest
 
-from analyzer.app import Lossy, make_logger
+from analyzer.app import Latest, Lossy, make_logger
+from analyzer.errors import ContractError
+from analyzer.setup import load_setup, process_salt
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 _RAISES = """
 import resource
@@ -40,3 +48,25 @@ def test_a_logger_needs_no_standard_error(form: str, monkeypatch: pytest.MonkeyP
 def test_as_many_files_as_the_system_allows_may_be_open(hard: int) -> None:
     told = subprocess.run([sys.executable, "-c", _RAISES.format(hard=hard)], capture_output=True, check=True, text=True)
     assert int(told.stdout) == (min(hard, 10_240) if hard > 0 else 10_240)
+
+
+def test_keys_of_aws_are_concealed_as_the_contract_that_holds_now_has_it(tmp_path: Path) -> None:
+    config, contract = tmp_path / "dynascope.yaml", tmp_path / "contract.yaml"
+    config.write_text('{"aws": {}, "contract": ["contract.yaml"]}')
+
+    def declare(key: str) -> None:
+        pattern = {"id": "load", "operation": "GetItem", "key": {"PK": key}}
+        table = {"name": "cases", "partition_key": "PK", "patterns": [pattern]}
+        contract.write_text(json.dumps({"version": 1, "tables": [table]}))
+
+    declare("CASE#<caseId>")
+    latest = Latest(partial(load_setup, config, {}, process_salt()))
+    assert latest.hide("cases", "PK", "CASE#7").startswith("CASE#~")
+    assert latest.hide("cases", "PK", "EU#7").startswith("~")
+    declare("EU#<caseId>")
+    latest.load()
+    assert latest.hide("cases", "PK", "EU#7").startswith("EU#~")
+    contract.write_text("nonsense: 1")
+    with pytest.raises(ContractError):
+        latest.load()
+    assert latest.hide("cases", "PK", "EU#7").startswith("EU#~")
