@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from analyzer.contract.model import UNNAMED, PatternDeclaration
 from analyzer.correlator.fits import Asked, Fit, Match, asked_of, match_pattern
+from analyzer.knowledge.operations import STATEMENTS
 from analyzer.model.shape import Attribution, AttributionKind
 
 if TYPE_CHECKING:
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
 __all__ = ["attribute"]
 
 _MOST_NAMED = 3
-_STATEMENTS = frozenset({"ExecuteStatement", "BatchExecuteStatement", "ExecuteTransaction"})
 _UNNAMED = "its table is not known, and no contract declares such a call"
 
 
@@ -66,7 +66,7 @@ def _without_table(shape: Shape, target: Target, contract: Contract) -> Attribut
         pattern.id
         for table in contract.tables
         for pattern in table.patterns
-        if shape.operation in pattern.operations or shape.operation in _STATEMENTS
+        if shape.operation in pattern.operations or shape.operation in STATEMENTS
     )
     if target.table or not names:
         return _undeclared("no contract declares this table" if target.table else _UNNAMED)

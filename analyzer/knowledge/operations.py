@@ -5,7 +5,7 @@ Source: DynamoDB API Reference, "Actions", read 2026-11-30.
 
 from __future__ import annotations
 
-__all__ = ["OPERATIONS", "READS", "WRITES"]
+__all__ = ["OPERATIONS", "READS", "STATEMENTS", "WRITES"]
 
 OPERATIONS = (
     "GetItem",
@@ -29,3 +29,6 @@ WRITES = frozenset({"PutItem", "UpdateItem", "DeleteItem", "BatchWriteItem", "Tr
 
 READS = frozenset({"GetItem", "Query", "Scan", "BatchGetItem", "TransactGetItems", "SearchVectors"})
 """The operations that only read; of a PartiQL operation the statement decides."""
+
+STATEMENTS = frozenset({"ExecuteStatement", "BatchExecuteStatement", "ExecuteTransaction"})
+"""The operations of PartiQL."""

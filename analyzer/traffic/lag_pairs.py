@@ -13,6 +13,7 @@ from bisect import bisect_left
 from collections import defaultdict
 from typing import TYPE_CHECKING, NamedTuple
 
+from analyzer.knowledge.operations import WRITES
 from analyzer.knowledge.throttling import is_throttle
 from analyzer.model.counts import KeyLevel, KeyName
 
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
 
 __all__ = ["LagPair", "lag_pairs", "probe_pairs"]
 
-_WRITES = frozenset({"PutItem", "UpdateItem", "DeleteItem", "BatchWriteItem", "TransactWriteItems"})
 _NOT_DONE = frozenset({"ConditionalCheckFailedException", "ValidationException", "AccessDeniedException"})
 """Errors after which nothing was written, throttles beside them; after others it may have been."""
 
@@ -70,14 +70,14 @@ def lag_pairs(traffic: Traffic, skew_ms: float = 0.0) -> Iterator[LagPair]:
     if not reads:
         return
     of_table = book.of(target.base)
-    is_batched = any(call.parts and call.operation in _WRITES for call in of_table)
+    is_batched = any(call.parts and call.operation in WRITES for call in of_table)
     if is_batched and (book.share < 1 or any(call.sample_rate < 1 for call in of_table)):
         return  # batches are never kept by key: some may be missing
     pattern = _of_key(traffic)
     tells = any(name == target.index for call in of_table for name, _ in call.index_keys)
     number = 0
     for key, calls in book.by_key(target.base).items():
-        writes = [call for call in calls if call.operation in _WRITES and _was_done(call)]
+        writes = [call for call in calls if call.operation in WRITES and _was_done(call)]
         if not writes or not any(call.key_whole for call in writes):
             continue
         item = _Item(key, target, pattern, tells_keys=tells)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from analyzer.knowledge.operations import STATEMENTS
 from analyzer.model.finding import Direction
 from analyzer.model.report import Coverage, KeyLine, PatternKind, PatternLine
 from analyzer.model.sight import Gap, GapReason, Sight, SourceName
@@ -25,7 +26,6 @@ MOST_LINES = 500
 """How many pattern lines a report holds; the rest is one line `other`."""
 
 _MOST_KEYS = 100
-_STATEMENTS = frozenset({"ExecuteStatement", "BatchExecuteStatement", "ExecuteTransaction"})
 
 _FILLED = 0.99
 """Part of a window that CloudWatch's periods must fill before their sum is what was billed in it."""
@@ -181,7 +181,7 @@ def statement_gaps(traffic: Iterable[Traffic], told: Iterable[Gap]) -> Iterator[
     """
     known = {gap.table for gap in told if gap.reason is GapReason.UNSUPPORTED and "PartiQL" in gap.detail}
     for one in traffic:
-        sent = sorted({row.shape.operation for row in one.rows if row.shape.operation in _STATEMENTS})
+        sent = sorted({row.shape.operation for row in one.rows if row.shape.operation in STATEMENTS})
         is_asked = bool(one.sights & {Sight.INSIGHTS_ACCESSED, Sight.INSIGHTS_THROTTLED})
         if sent and is_asked and one.target.table not in known:
             detail = f"Contributor Insights does not count PartiQL, and there is some: {', '.join(sent)}"

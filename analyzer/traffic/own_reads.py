@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
+from analyzer.knowledge.operations import WRITES
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -18,7 +20,6 @@ if TYPE_CHECKING:
 
 __all__ = ["OwnRead", "own_reads"]
 
-_WRITES = frozenset({"PutItem", "UpdateItem", "DeleteItem", "BatchWriteItem", "TransactWriteItems"})
 _FAILED_CONDITIONS = frozenset({"ConditionalCheckFailedException", "ConditionalCheckFailed"})
 
 
@@ -54,7 +55,7 @@ def own_reads(traffic: Traffic, within_ms: int, then_ms: int) -> list[OwnRead]:
         if not any(call.target == traffic.target for call in calls):
             continue
         for at, read in enumerate(calls):
-            if read.target != traffic.target or read.failed or read.operation in _WRITES or read.resumed:
+            if read.target != traffic.target or read.failed or read.operation in WRITES or read.resumed:
                 continue
             write = _write_before(calls[:at], read, traffic, within_ms, has_index_keys=has_index_keys)
             if write is not None:
@@ -75,7 +76,7 @@ def _write_before(calls: Calls, read: Call, traffic: Traffic, within_ms: int, *,
     for call in reversed(calls):
         if read.time - call.time > within_ms:
             return None
-        is_write = call.operation in _WRITES and not call.failed and call.target == traffic.target.base
+        is_write = call.operation in WRITES and not call.failed and call.target == traffic.target.base
         is_done = call.time + (call.latency_ms or 0) <= read.time
         if is_write and is_done and _concerns(call, read, traffic, has_index_keys=has_index_keys):
             return call

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from analyzer.knowledge.operations import STATEMENTS
 from analyzer.model.sight import Gap, GapReason, SourceName
 from collectors.contributor_insights.parse import MODES, THROTTLED
 
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Enabled", "blind_spots", "rule_gaps"]
 
-_STATEMENTS = frozenset({"ExecuteStatement", "BatchExecuteStatement", "ExecuteTransaction"})
 _INDEX_WRITES = ("WriteThrottleEvents", "WriteProvisionedThroughputThrottleEvents", "WriteAccountLimitThrottleEvents")
 _SOURCE = SourceName.CONTRIBUTOR_INSIGHTS
 
@@ -49,7 +49,7 @@ def _of_target(target: Target, insights: list[InsightSeries], metrics: Sequence[
     if target.index is not None:
         return
     own = [series for series in metrics if series.dimensions.get("TableName") == target.table]
-    statements = sorted({o for s in own if (o := s.dimensions.get("Operation")) in _STATEMENTS and _has_values(s)})
+    statements = sorted({o for s in own if (o := s.dimensions.get("Operation")) in STATEMENTS and _has_values(s)})
     if statements:
         detail = f"Contributor Insights does not count PartiQL, and there is some: {', '.join(map(str, statements))}"
         hint = "take keys of these requests from a request log"
