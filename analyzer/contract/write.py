@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from io import StringIO
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +19,10 @@ _HEADER = """\
 # Rates are requests a second as observed: declare the peaks that you expect instead.
 # Add what traffic cannot tell: owner, staleness_tolerance, items_per_key, per_key.top_share.
 """
+_CONCEALED = """\
+# <id>#<id> comes of keys whose words the log conceals: write them as they are, such as USER#<id>.
+"""
+_WORDLESS = re.compile(r"(?<![^\s{,])<id>(?:[#|/]<id>)+(?![#|/\w])")
 _FLOW = frozenset({"key", "rate", "filter"})
 _WIDTH = 110
 _INDENT = 4
@@ -36,7 +41,13 @@ def write_contract(draft: Draft) -> str:
             _note(index, "partition_key", draft.notes.get(f"{name}.{index['name']}"))
         for pattern in table["patterns"]:
             _note(pattern, "id", draft.notes.get(f"{name}.{pattern['id']}"))
-    return _HEADER + _dump(document) + "".join(_aside(one) for one in draft.set_aside)
+    text = _dump(document)
+    return (
+        _HEADER
+        + (_CONCEALED if _WORDLESS.search(text) else "")
+        + text
+        + "".join(_aside(one) for one in draft.set_aside)
+    )
 
 
 def _note(node: CommentedMap, key: str, text: str | None) -> None:

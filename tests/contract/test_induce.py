@@ -241,6 +241,22 @@ def test_rare_patterns_beyond_the_bound_are_left_out_and_counted(
     assert "\n    # 5 rarer ones are left out\n    patterns:\n" in write_contract(found)
 
 
+@pytest.mark.parametrize(
+    ("template", "is_concealed"),
+    [
+        ("<id>#<id>", True),
+        ("begins_with <id>#<id>", True),
+        ("USER#<id>", False),
+        ("<id>", False),
+        ("<a>#<id>#X", False),
+    ],
+)
+def test_the_yaml_says_that_words_of_keys_are_concealed(template: str, *, is_concealed: bool) -> None:
+    pattern = {"id": "a", "operation": "GetItem", "key": {"PK": template}}
+    document = {"version": 1, "tables": [{"name": "t", "partition_key": "PK", "patterns": [pattern]}]}
+    assert ("write them as they are" in write_contract(Draft(document, (), {}))) is is_concealed
+
+
 def test_the_yaml_says_what_is_a_guess_and_keeps_what_was_set_aside_as_comment() -> None:
     document = {
         "version": 1,
