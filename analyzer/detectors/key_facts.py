@@ -188,8 +188,9 @@ def effective_items(key: KeyHeat, keys: Sequence[KeyHeat]) -> float | None:
         for one in keys
         if one.level is KeyLevel.ITEM and one.direction is key.direction and one.name.partition == key.name.partition
     ]
+    under = [units for units in under if units > 0]  # of what was refused alone nothing is known
     total = max(key.units.value, sum(under))
-    if not under or not total or key.level is not KeyLevel.PARTITION:
+    if not under or key.level is not KeyLevel.PARTITION:
         return None
     rest = total - sum(under)
     squares = sum((units / total) ** 2 for units in under) + rest / total * min(under) / total

@@ -130,6 +130,7 @@ def test_heat_spreads_over_as_many_items_as_equal_shares_would_make() -> None:
     assert effective_items(whole, (half, other, foreign)) == pytest.approx(2)
     assert effective_items(whole, (half,)) == pytest.approx(2)
     assert effective_items(whole, ()) is None
+    assert effective_items(whole, (key((0.0,), level=ITEM, values=("CASE#7", "3")),)) is None
     assert effective_items(half, (half,)) is None
 
 
