@@ -15,6 +15,11 @@ from deploy.demo.emulator.services import Services
 
 __all__ = ["main"]
 
+_EPILOG = """\
+lead boto3 and dynascope there, with any credentials:
+  export AWS_ENDPOINT_URL=http://127.0.0.1:8000 AWS_ACCESS_KEY_ID=local AWS_SECRET_ACCESS_KEY=local
+  dynascope diagnose --region eu-west-1"""
+
 
 async def _run(port: int) -> None:
     stop = asyncio.Event()
@@ -37,8 +42,13 @@ async def _run(port: int) -> None:
 
 def main() -> None:
     """Serve until told to end."""
-    parser = argparse.ArgumentParser(prog="python -m deploy.demo.emulator", description=__doc__)
-    parser.add_argument("--port", type=int, default=0, help="loopback port; 0 takes a free one")
+    parser = argparse.ArgumentParser(
+        prog="python -m deploy.demo.emulator",
+        description=__doc__,
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--port", type=int, default=0, help="loopback port; else a free one, which is printed")
     parser.add_argument("--with-parent", action="store_true", help="end when standard input closes")
     asked = parser.parse_args()
     if asked.with_parent:
