@@ -78,6 +78,7 @@ def diagnose_report(
         has_sort_key=traffic is None or bool(traffic.place.sort_key) or not traffic.place.partition_key,
         throttled_a_second=_refusals(lead, traffic, onset),
         wanted_units=_wanted(lead, traffic, compared),
+        wanted_at=None if lead is None else (lead.table, lead.index, lead.direction),
         read_units=None if traffic is None else traffic.place.capacity.read_units,
         write_units=None if traffic is None else traffic.place.capacity.write_units,
     )

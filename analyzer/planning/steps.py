@@ -33,7 +33,8 @@ _UNITS = re.compile(r"(?<=[ =])N\b")
 class Means(Struct, frozen=True, kw_only=True):
     """What commands and their price depend on; `rules_used` None: could not be counted.
 
-    `wanted_units` a second would serve what is asked, with some room; None where that cannot be told.
+    `wanted_units` a second would serve what is asked, with some room; None where that cannot be told. `wanted_at` says of
+    which table, index and direction; `read_units` and `write_units` are provisioned there.
     """
 
     region: str | None = None
@@ -42,6 +43,7 @@ class Means(Struct, frozen=True, kw_only=True):
     has_sort_key: bool = True
     throttled_a_second: float | None = None
     wanted_units: int | None = None
+    wanted_at: tuple[str, str | None, Direction | None] | None = None
     read_units: float | None = None
     write_units: float | None = None
 
@@ -122,11 +124,19 @@ def _region(means: Means) -> str:
 
 
 def _raise(advice: Advice, finding: Finding, means: Means) -> Advice:
-    """Give advice to raise provisioned units its command, where nothing but a number of it is to be thought of."""
+    """Give advice to raise units its number and its command, where nothing else of it is to be thought of.
+
+    What is known is of one place and direction: set elsewhere, it could lower what is there.
+    """
     direction, wanted = finding.direction, means.wanted_units
-    if advice.command is not None or advice.action not in {"raise-capacity", "raise-index-capacity"}:
+    is_meant = means.wanted_at == (finding.table, finding.index, direction)
+    if wanted is None or not is_meant or not advice.action.startswith("raise-"):
         return advice
-    if direction is None or wanted is None or means.read_units is None or means.write_units is None:
+    if advice.command is not None:
+        return msgspec.structs.replace(advice, command=_UNITS.sub(f"{wanted}", advice.command))
+    if advice.action not in {"raise-capacity", "raise-index-capacity"} or direction is None:
+        return advice
+    if means.read_units is None or means.write_units is None:
         return advice
     read = wanted if direction is Direction.READ else f"{means.read_units:g}"
     write = wanted if direction is Direction.WRITE else f"{means.write_units:g}"
@@ -160,8 +170,6 @@ def _placed(advice: Advice, means: Means) -> Advice:
     command = advice.command
     if command is None or not command.startswith(("aws ", "dynascope ")):
         return advice
-    if means.wanted_units is not None and advice.action.startswith("raise-"):
-        command = _UNITS.sub(f"{means.wanted_units}", command)
     call, mark, remark = command.partition("  # ")
     for option, value in (("--region", means.region), ("--profile", means.profile)):
         if value is not None and f" {option} " not in call:
