@@ -33,8 +33,8 @@ _UNITS = re.compile(r"(?<=[ =])N\b")
 class Means(Struct, frozen=True, kw_only=True):
     """What commands and their price depend on; `rules_used` None: could not be counted.
 
-    `wanted_units` a second would serve what is asked, with some room; None where that cannot be told. `wanted_at` says of
-    which table, index and direction; `read_units` and `write_units` are provisioned there.
+    `wanted_units` a second would serve what is asked, with some room; None where that cannot be told. `wanted_at` says
+    of which table, index and direction; `read_units` and `write_units` are provisioned there.
     """
 
     region: str | None = None
