@@ -132,6 +132,7 @@ def _write_schema(reading: Reading, file: Path) -> None:
         return
     text = json.dumps(sampler_schema(reading.contract), indent=2, ensure_ascii=False)
     file.write_text(f"{text}\n", encoding="utf-8")
+    sys.stderr.write(f"dynascope: {file} is written: give it to the sampler as schema=\n")
 
 
 def _form(reading: Reading) -> list[Remark]:

@@ -94,7 +94,10 @@ async def _look(search: Search, aws: AwsCaller, region: str, table: str, back_ms
 def _looked(search: Search, region: str, since: str) -> str:
     """Say where it looked."""
     if not search.rules:
-        return f"Contributor Insights is enabled on no such table in {region}: there is nothing to look in"
+        return (
+            f"Contributor Insights is enabled on no such table in {region}: there is nothing to look in; "
+            "for a while it is, with `dynascope insights watch TABLE`"
+        )
     places = sorted({str(target) for target, _ in search.rules})
     more = len(places) - _NAMED
     shown = ", ".join(places[:_NAMED]) + (f" and {more} more" if more > 0 else "")

@@ -91,6 +91,7 @@ def test_what_the_sampler_needs_is_written_as_json(
     schema = tmp_path / "schema.json"
     contract.write_text(GOOD)
     assert check(contract, "--sampler-schema", schema) == 0
+    assert "schema.json is written: give it to the sampler" in capsys.readouterr().err
     table = Schema(load_schema(schema)).table("cases")
     assert (table.key, table.partition, sorted(table.literals)) == (("PK", "SK"), ("PK",), ["CASE", "META"])
     schema.unlink()

@@ -87,7 +87,9 @@ def test_a_token_that_is_nowhere_says_where_it_was_looked_for(
     assert execute(["key", SALT.token("other")]) == 1
     assert CASE not in capsys.readouterr().out
     assert execute(["key", TOKEN, "--table", "orders"]) == 1
-    assert "there is nothing to look in" in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert "there is nothing to look in" in said
+    assert "dynascope insights watch TABLE" in said
 
 
 def test_cloudwatch_that_cannot_be_asked_is_a_failed_source(aws: LocalAws, capsys: pytest.CaptureFixture[str]) -> None:
