@@ -22,6 +22,9 @@ _NO_LOSS = frozenset({GapReason.NOT_ENABLED, GapReason.UNSUPPORTED})
 _SEEING = frozenset({SourceName.CLOUDWATCH_METRICS, SourceName.REQUEST_LOG, SourceName.CONTRACT, SourceName.CANARY})
 """Sources whose gaps hide faults also where metrics were seen."""
 
+_NAMED = 3
+"""Detectors that the first line names; the rest stand under what was not visible."""
+
 _KINDS = {
     "units": ("Consumed",),
     "throttles": ("Throttle",),
@@ -113,5 +116,7 @@ def _clean(
     places = "1 table" if tables == 1 else f"{tables} tables"
     calls = "1 request" if requests == 1 else f"{requests:,.0f} requests"
     unjudged = sorted({one.detector for one in skipped})
-    blind = f"; not judged everywhere: {', '.join(unjudged)}" if unjudged else ""
+    more = f" and {len(unjudged) - _NAMED} more detectors" if len(unjudged) > _NAMED + 1 else ""
+    named = ", ".join(unjudged[:_NAMED] if more else unjudged)
+    blind = f"; not judged everywhere: {named}{more}" if unjudged else ""
     return f"clean: {calls} to {places}, nothing high or critical{_lesser(findings)}{blind}"

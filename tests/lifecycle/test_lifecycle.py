@@ -405,6 +405,14 @@ def test_clean_says_what_was_not_judged() -> None:
 
 
 @pytest.mark.parametrize(
+    ("names", "told"), [("abcd", "a, b, c, d"), ("abcde", "a, b, c and 2 more detectors"), ("aabbcc", "a, b, c")]
+)
+def test_clean_names_few_of_what_was_not_judged_and_counts_the_others(names: str, told: str) -> None:
+    skipped = tuple(Skipped(name, "cases", None, SkipReason.TOO_LITTLE) for name in names)
+    assert verdict_of((), (), (line(),), skipped).text.endswith(f"; not judged everywhere: {told}")
+
+
+@pytest.mark.parametrize(
     ("findings", "lines", "text"),
     [
         ((), (line(1200),), "clean: 1,200 requests to 1 table, nothing high or critical"),
