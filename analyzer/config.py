@@ -41,6 +41,7 @@ from analyzer.config_kinds import (
     parse_duration,
     split_address,
 )
+from analyzer.config_prices import PricesSettings, price_sections
 from analyzer.config_request_log import (
     CloudwatchLogsSettings,
     OtlpSettings,
@@ -120,6 +121,7 @@ class Settings(Section):
     region: str | None = Field(None, description="region of the tables, where the log does not say")
     account: AccountNumber | None = Field(None, description="account of the tables, where the log does not say")
     detectors: dict[str, Thresholds] = Field({}, description="thresholds by detector")
+    prices: PricesSettings = PricesSettings.model_validate({})
     limits: dict[str, Limit] = Field({}, description="bounds of what is kept in memory")
     log: LogSettings = LogSettings()
     _file: str = PrivateAttr("configuration")
@@ -257,7 +259,8 @@ def _validate(content: dict[str, Any], file: str, lines: Lines) -> tuple[Setting
         try:
             return Settings.model_validate(content), faults
         except ValidationError as error:
-            faults = faults or faults_of(error, file, lines, _SECTIONS)
+            sections = _SECTIONS | price_sections(content.get("prices"), "prices.")
+            faults = faults or faults_of(error, file, lines, sections)
             rest = without(content, error)
             content = rest if rest != content else {}
 
@@ -343,6 +346,9 @@ def _from_folder(settings: Settings, folder: Path) -> Settings:
             update={"files": tuple(place(text) for text in settings.request_log.files)}
         ),
         "state": place(settings.state),
+        "prices": settings.prices
+        if settings.prices.file is None
+        else settings.prices.model_copy(update={"file": place(settings.prices.file)}),
         "salt_file": None if settings.salt_file is None else place(settings.salt_file),
     }
     return settings.model_copy(update=paths)

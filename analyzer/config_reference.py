@@ -85,14 +85,18 @@ def _settings(model: type[BaseModel], before: str, effective: dict[str, Any]) ->
         default = None if name == "salt" else effective.get(key, _REQUIRED)
         yield before + key, default, field.description or ""
         for part in get_args(inner):
-            if hasattr(part, "model_fields"):  # a list of sections, or one that may be left out
-                many = "[]." if get_origin(inner) is tuple else "."
+            if hasattr(part, "model_fields"):  # sections in a list or by name, or one that may be left out
+                many = "[]." if get_origin(inner) is tuple else ".*." if get_origin(inner) is dict else "."
                 yield from _settings(part, f"{before}{key}{many}", _defaults(part))
 
 
 def _defaults(model: type[BaseModel]) -> dict[str, Any]:
     """Return what holds where a section says nothing; a key that it must say is left out."""
-    required = {name: "" for name, field in model.model_fields.items() if field.is_required()}
+    required = {
+        name: 0.0 if field.annotation is float else ""
+        for name, field in model.model_fields.items()
+        if field.is_required()
+    }
     said = model.model_validate(required).model_dump(mode="json")
     return {key: value for key, value in said.items() if key not in required}
 

@@ -19,6 +19,7 @@ from analyzer.errors import CollectError, UsageError, closest
 from analyzer.interfaces import Detector
 from analyzer.model.instant import MINUTE_MS, Instant
 from analyzer.model.observations import Observations
+from analyzer.model.prices import Prices
 from analyzer.model.sight import GapReason, Horizon, Sight, SourceName
 from analyzer.model.window import Window
 from analyzer.pipeline import Walk, analyze, of_horizon
@@ -72,6 +73,7 @@ class Bench(Struct, frozen=True, kw_only=True):
     secret: bytes
     hides: bool = True
     profile: str | None = None
+    prices: tuple[Prices, ...] = ()
 
     def keep(self, table: str, value: str) -> str:
         """Return what may be kept of a key value."""
@@ -163,6 +165,7 @@ def _judge(recording: Recording, bench: Bench, blocks: Iterable[bytes]) -> Repor
         sources=recording.sources,
         account=recording.account,
         region=recording.region,
+        prices=bench.prices,
     )
     walk = Walk(bench.contract, bench.detectors, window_ms=bench.window_ms, secret=bench.secret, beside=beside)
     digest = Digest(bench.lexicon, bench.limits)
@@ -236,6 +239,7 @@ def _judge_sweep(batches: tuple[Batch, ...], window: Window, bench: Bench, spots
         sources=frozenset({SourceName.CLOUDWATCH_METRICS}),
         region=spots[0].region if len(spots) == 1 else None,
         account=spots[0].account if len(spots) == 1 else None,
+        prices=bench.prices,
     )
     return analyze(observed, bench.contract, of_horizon(bench.detectors, Horizon.WINDOW), secret=bench.secret)
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import msgspec
 
 from analyzer.correlator.attributor import Attributor
+from analyzer.detectors.money import with_price
 from analyzer.lifecycle.allow import accept
 from analyzer.lifecycle.causes import fold
 from analyzer.lifecycle.identity import identify
@@ -109,7 +110,7 @@ def _detect(
                 if isinstance(outcome, Skipped):
                     skipped.append(outcome)
                 else:
-                    findings.append(outcome)
+                    findings.append(with_price(outcome, one))
     return tuple(findings), tuple(skipped)
 
 

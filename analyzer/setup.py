@@ -12,12 +12,14 @@ from msgspec import Struct
 
 from analyzer.config import Settings, build_detectors, build_struct, read_settings
 from analyzer.config_aws import SourcesConfig
+from analyzer.config_prices import prices_of_section
 from analyzer.contract.lint import unknown_detectors
 from analyzer.contract.load import read_contract
 from analyzer.contract.model import EMPTY_CONTRACT, Contract
 from analyzer.detectors import DETECTORS
 from analyzer.errors import ConfigError, ContractError, Fault
 from analyzer.interfaces import Detector
+from analyzer.model.prices import Prices
 from analyzer.model.report import Mode
 from analyzer.model.sight import SourceName
 from analyzer.render.show import Policy
@@ -63,6 +65,7 @@ class Setup(Struct, frozen=True, kw_only=True):
     collect: Salt
     secret: bytes
     policy: Policy
+    prices: tuple[Prices, ...]
     request_log: RequestLogConfig
     collected: SourcesConfig | None
     window_ms: int
@@ -91,6 +94,7 @@ class _Parts(Struct, frozen=True):
     detectors: tuple[Detector, ...] | None
     limits: DigestLimits | None
     secret: bytes | None
+    prices: tuple[Prices, ...] | None
 
 
 def process_salt() -> Salt:
@@ -162,6 +166,7 @@ def build_setup(settings: Settings, faults: Sequence[Fault] = (), fallback: Salt
         collect=salt or fallback or process_salt(),
         secret=parts.secret or b"",
         policy=settings.keys,
+        prices=cast("tuple[Prices, ...]", parts.prices),
         request_log=request_log,
         collected=collected,
         window_ms=settings.window_ms,
@@ -192,6 +197,7 @@ def _build(settings: Settings, faults: list[Fault]) -> _Parts:
         detectors=_attempt(lambda: cast("tuple[Detector, ...]", build_detectors(settings, DETECTORS)), faults),
         limits=_attempt(lambda: build_struct(settings, "limits", DigestLimits), faults),
         secret=_attempt(settings.salt_bytes, faults),
+        prices=_attempt(lambda: prices_of_section(settings.prices), faults),
     )
 
 
@@ -255,7 +261,8 @@ def _refuse(faults: Sequence[Fault], settings: Settings) -> None:
     """Raise what was found: a ContractError where only contracts are faulty."""
     if not faults:
         return
-    own = [fault for fault in faults if fault.file in {settings.file, "command line"}]
+    own_files = {settings.file, "command line", settings.prices.file}
+    own = [fault for fault in faults if fault.file in own_files]
     others = [fault for fault in faults if fault not in own]
     ordered = (*sorted(own, key=lambda fault: fault.line or 0), *others)
     raise ConfigError(ordered) if own else ContractError(ordered)

@@ -280,6 +280,7 @@ class Watch:
             region=setup.region,
             hours=self._digest.hours(),
             calls=self._digest.calls(),
+            prices=setup.prices,
         )
         return self._homes.of(observed)
 

@@ -17,6 +17,7 @@ from analyzer.cli.output import Format, Keys, is_colorful, write
 from analyzer.cli.reading import LogFile, read_blocks
 from analyzer.collect_once import Question
 from analyzer.config import Settings, build_detectors, build_struct, parse_duration
+from analyzer.config_prices import prices_of_section
 from analyzer.detectors import DETECTORS
 from analyzer.diagnose import Bench, Looked, diagnose, follow
 from analyzer.errors import UsageError
@@ -95,6 +96,7 @@ def bench_of(settings: Settings, *, hides: bool, profile: str | None) -> Bench:
         salt=salt or process_salt(),
         window_ms=settings.window_ms,
         secret=settings.salt_bytes() or b"",
+        prices=prices_of_section(settings.prices),
         hides=hides,
         profile=profile,
     )

@@ -13,6 +13,7 @@ from analyzer.cli.inputs import STDIN
 from analyzer.cli.reading import LogFile, end_of, read_blocks
 from analyzer.cli.stretch import first_time, in_time_order, last_time
 from analyzer.config import Settings, build_detectors, build_struct
+from analyzer.config_prices import prices_of_section
 from analyzer.detectors import DETECTORS
 from analyzer.model.instant import SLICE_MS, Instant, format_instant, slice_of
 from analyzer.model.observations import Observations
@@ -66,6 +67,7 @@ def new_walk(settings: Settings, contract: Contract, recording: Recording | None
         sources=frozenset({SourceName.REQUEST_LOG}) if recording is None else recording.sources,
         account=(None if recording is None else recording.account) or settings.account,
         region=(None if recording is None else recording.region) or settings.region,
+        prices=prices_of_section(settings.prices),
     )
     return Walk(
         contract,

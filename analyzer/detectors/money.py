@@ -1,23 +1,40 @@
-"""What requests cost a month, reads and writes together: the rule for money knows no verbs."""
+"""What requests cost a month, reads and writes together: the rule for money knows no verbs. And at which prices."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from analyzer.knowledge.prices import prices_of, read_cost, write_cost
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from analyzer.model.finding import Finding
+    from analyzer.model.prices import Prices
     from analyzer.model.traffic import PatternTraffic, Traffic
 
-__all__ = ["dollars_of"]
+__all__ = ["dollars_of", "prices_at", "with_price"]
+
+
+def prices_at(traffic: Traffic) -> Prices:
+    """Return the prices of a target: those that somebody configured, else the list prices."""
+    return traffic.place.prices or prices_of(traffic.place.capacity.table_class)
+
+
+def with_price(finding: Finding, traffic: Traffic) -> Finding:
+    """Say what a finding's dollars were reckoned with, where it does not and they are not the list prices of today."""
+    prices = traffic.place.prices
+    if finding.cost_per_month_usd is None or prices is None or finding.evidence.get("price") is not None:
+        return finding
+    return msgspec.structs.replace(finding, evidence={**finding.evidence, "price": prices.place})
 
 
 def dollars_of(rows: Iterable[PatternTraffic], traffic: Traffic) -> float | None:
     """Return what rows cost a month if their rate goes on; None where no request tells its units."""
     capacity, seconds = traffic.place.capacity, max(traffic.window.seconds, 1.0)
-    prices = prices_of(capacity.table_class)
+    prices = prices_at(traffic)
     told = [row for row in rows if row.units_known or row.secondary]
     if not told:
         return None

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from analyzer.knowledge.prices import Cost, prices_of, read_cost
+from analyzer.detectors.money import prices_at
+from analyzer.knowledge.prices import Cost, read_cost
 from analyzer.model.finding import Direction
 from analyzer.traffic.limits_hit import limits_hit
 from analyzer.traffic.measure import direction_units
@@ -34,7 +35,7 @@ def cost_of(units: float, traffic: Traffic) -> Cost:
     """Return what so many read units in the window cost a month, if that rate goes on."""
     capacity = traffic.place.capacity
     rate = units / max(traffic.window.seconds, 1.0)
-    return read_cost(rate, capacity.billing_mode, prices_of(capacity.table_class))
+    return read_cost(rate, capacity.billing_mode, prices_at(traffic))
 
 
 def share_of_reads(units: float, traffic: Traffic) -> float:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from analyzer.detectors.advice import aws
+from analyzer.detectors.money import prices_at
 from analyzer.detectors.words import number
-from analyzer.knowledge.prices import Cost, prices_of, write_cost
+from analyzer.knowledge.prices import Cost, write_cost
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -27,7 +28,7 @@ def cost_of_writes(units: float, traffic: Traffic) -> Cost:
     """Return what so many write units in the window cost a month, if that rate goes on."""
     capacity = traffic.place.capacity
     rate = units / max(traffic.window.seconds, 1.0)
-    return write_cost(rate, capacity.billing_mode, prices_of(capacity.table_class))
+    return write_cost(rate, capacity.billing_mode, prices_at(traffic))
 
 
 def capacity_taken(units: float, traffic: Traffic) -> float:

@@ -6,7 +6,18 @@ demand), as people quoted them in public. The provisioned prices of the class St
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from msgspec import Struct
+from msgspec.structs import replace
+
+from analyzer.model.instant import parse_instant
+from analyzer.model.prices import Prices
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from analyzer.model.instant import Instant
 
 __all__ = [
     "HOURS_A_MONTH",
@@ -15,8 +26,8 @@ __all__ = [
     "SECONDS_A_MONTH",
     "WATCHER_PRICES",
     "Cost",
-    "Prices",
     "WatcherPrices",
+    "prices_for",
     "prices_of",
     "provisioned_cost",
     "read_cost",
@@ -26,25 +37,10 @@ __all__ = [
 
 HOURS_A_MONTH = 730
 SECONDS_A_MONTH = HOURS_A_MONTH * 3600
+_YEAR_MS = 365 * 86_400_000
+"""After so long prices are doubted: AWS halved those of on demand within a day, in November 2024."""
 _GIGABYTE = 1 << 30
 """What AWS calls a GB of storage: 2 to the 30th bytes (DynamoDB pricing page, read 2026-11-30)."""
-
-
-class Prices(Struct, frozen=True):
-    """US dollars: a million request units on demand, a provisioned unit an hour, a GB stored for a month."""
-
-    as_of: str
-    region: str
-    read_million: float
-    read_unit_hour: float
-    write_million: float
-    write_unit_hour: float
-    storage_gigabyte: float
-
-    @property
-    def place(self) -> str:
-        """Say what the prices are, and of when and where."""
-        return f"list price of {self.region}, {self.as_of}"
 
 
 LIST_PRICES = Prices(
@@ -64,6 +60,7 @@ INFREQUENT_PRICES = Prices(
     write_million=0.78,
     write_unit_hour=0.00081,
     storage_gigabyte=0.10,
+    table_class="STANDARD_INFREQUENT_ACCESS",
 )
 """Of tables of the class STANDARD_INFREQUENT_ACCESS."""
 
@@ -78,6 +75,18 @@ class Cost(Struct, frozen=True):
 def prices_of(table_class: str | None) -> Prices:
     """Return the prices of a table class; one that is not known is taken as STANDARD."""
     return INFREQUENT_PRICES if table_class == "STANDARD_INFREQUENT_ACCESS" else LIST_PRICES
+
+
+def prices_for(region: str | None, table_class: str | None, known: Iterable[Prices], at: Instant) -> Prices:
+    """Return the prices of a region and class: of `known` those that fit, else the list prices.
+
+    Prices that are over a year old at that time say so.
+    """
+    listed = prices_of(table_class)
+    fitting = (one for one in known if (one.region, one.table_class) == (region, listed.table_class))
+    prices = next(fitting, listed)
+    is_old = at - parse_instant(prices.as_of) > _YEAR_MS
+    return replace(prices, doubt="over a year old") if is_old else prices
 
 
 def read_cost(units_a_second: float, billing_mode: str | None, prices: Prices = LIST_PRICES) -> Cost:

@@ -7,6 +7,7 @@ from msgspec import Struct
 from analyzer.model.batch import Batch
 from analyzer.model.calls import CallBook
 from analyzer.model.counts import Counts
+from analyzer.model.prices import Prices
 from analyzer.model.sight import Gap, SourceName
 from analyzer.model.window import Window
 
@@ -18,6 +19,7 @@ class Observations(Struct, frozen=True, kw_only=True):
 
     `hours` counts, for each fingerprint, the distinct clock hours in which it was seen since the process or file began.
     `calls` may begin long before the window; a book that is deferred shows no sight, and is there for who asks.
+    `prices` are those that hold instead of the list prices.
     """
 
     window: Window
@@ -29,3 +31,4 @@ class Observations(Struct, frozen=True, kw_only=True):
     region: str | None = None
     hours: dict[str, int] = {}
     calls: CallBook | None = None
+    prices: tuple[Prices, ...] = ()

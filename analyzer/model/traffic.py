@@ -11,6 +11,7 @@ from analyzer.model.estimate import ZERO, Estimate
 from analyzer.model.finding import Change, Direction, KeyShown
 from analyzer.model.history import EMPTY, History
 from analyzer.model.instant import Instant
+from analyzer.model.prices import Prices
 from analyzer.model.shape import Attribution, Shape
 from analyzer.model.sight import Sight
 from analyzer.model.table import ScalingLimits, TableDescription, TimeToLive
@@ -231,7 +232,7 @@ class Place(Struct, frozen=True, kw_only=True):
     `known_callers` are names that the contract uses; of `mapped_callers` it tells how sources see them.
 
     `library` names the known library whose table this is (analyzer/contract/known.py); where nobody declared the table,
-    `patterns` are that library's, and `declared` stays False.
+    `patterns` are that library's, and `declared` stays False. `prices` are None where the list prices hold.
     """
 
     declared: bool = False
@@ -255,6 +256,7 @@ class Place(Struct, frozen=True, kw_only=True):
     mapped_callers: frozenset[str] = frozenset()
     table: TableDescription | None = None
     time_to_live: TimeToLive | None = None
+    prices: Prices | None = None
 
 
 class Refused(Struct, frozen=True):

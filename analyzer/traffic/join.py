@@ -24,7 +24,7 @@ from analyzer.traffic.heat import heat_of, named_at
 from analyzer.traffic.insight_heat import insight_keys
 from analyzer.traffic.libraries import at_libraries, libraries_among, with_library
 from analyzer.traffic.metric_throttles import metric_throttles
-from analyzer.traffic.place import place_of
+from analyzer.traffic.place import place_of, with_prices
 from analyzer.traffic.rows import RowIndex, rows_of
 from analyzer.traffic.series import total
 from analyzer.traffic.sights import Evidence, sights_of
@@ -145,6 +145,7 @@ def _traffic(target: Target, joined: _Joined) -> Traffic:
     seen, told, observations = joined.seen, joined.told, joined.observations
     place = place_of(target, joined.contract, told.snapshots.get(target.base))
     place = with_library(place, joined.libraries.get(target.base))
+    place = with_prices(place, target, observations)
     rows = seen.rows.get(target, [])
     metrics = tuple(told.metrics.get(target, ()))
     insights = told.insights.get(target, [])

@@ -6,15 +6,17 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from analyzer.knowledge.prices import prices_for, prices_of
 from analyzer.model.table import Provisioning
 from analyzer.model.traffic import Capacity, Consumer, Declared, Place
 
 if TYPE_CHECKING:
     from analyzer.contract.model import Contract, IndexDeclaration, PatternDeclaration, TableDeclaration
+    from analyzer.model.observations import Observations
     from analyzer.model.table import IndexDescription, TableDescription, TableSnapshot
     from analyzer.model.target import Target
 
-__all__ = ["patterns_of", "place_of"]
+__all__ = ["patterns_of", "place_of", "with_prices"]
 
 
 def place_of(target: Target, contract: Contract, snapshot: TableSnapshot | None) -> Place:
@@ -37,6 +39,14 @@ def place_of(target: Target, contract: Contract, snapshot: TableSnapshot | None)
     if declaration is None:
         return place
     return _with_callers(_with_declaration(place, declaration, declared_index), contract)
+
+
+def with_prices(place: Place, target: Target, observations: Observations) -> Place:
+    """Say what the target's units cost, where that is not the list price as it stands."""
+    table_class = place.capacity.table_class
+    region = target.region or observations.region
+    prices = prices_for(region, table_class, observations.prices, observations.window.end)
+    return place if prices == prices_of(table_class) else msgspec.structs.replace(place, prices=prices)
 
 
 def _with_callers(place: Place, contract: Contract) -> Place:

@@ -1,10 +1,39 @@
 from __future__ import annotations
 
+import msgspec
 import pytest
 
-from analyzer.detectors.money import dollars_of
+from analyzer.detectors.money import dollars_of, prices_at, with_price
+from analyzer.knowledge.prices import LIST_PRICES
+from analyzer.model.finding import Confidence, Finding, Severity
 from analyzer.model.traffic import Capacity, Place
 from tests.support.evidence import row, traffic
+
+OWN = msgspec.structs.replace(LIST_PRICES, region="eu-west-1", read_million=0.25, source="configured price")
+DEAR = Finding(
+    detector="polling-read",
+    severity=Severity.LOW,
+    confidence=Confidence.CERTAIN,
+    table="cases",
+    summary="dear",
+    cost_per_month_usd=3.0,
+)
+
+
+def test_prices_that_somebody_configured_are_reckoned_with() -> None:
+    evidence = traffic(rows=(row(read_units=3000),), place=Place(prices=OWN))
+    assert prices_at(evidence) == OWN
+    assert prices_at(traffic()) == LIST_PRICES
+    assert dollars_of(evidence.rows, evidence) == pytest.approx(10 * 0.25 * 2.628)
+
+
+def test_dollars_say_what_they_were_reckoned_with_where_that_is_no_list_price() -> None:
+    there = traffic(place=Place(prices=OWN))
+    assert with_price(DEAR, there).evidence == {"price": "configured price of eu-west-1, 2026-08-15"}
+    said = msgspec.structs.replace(DEAR, evidence={"price": "on demand, of eu-west-1"})
+    free = msgspec.structs.replace(DEAR, cost_per_month_usd=None)
+    assert [with_price(one, there) for one in (said, free)] == [said, free]
+    assert with_price(DEAR, traffic()) == DEAR
 
 
 def test_reads_and_writes_are_reckoned_together() -> None:

@@ -14,6 +14,7 @@ from analyzer.contract.model import (
     Rate,
     TableDeclaration,
 )
+from analyzer.knowledge.prices import LIST_PRICES
 from analyzer.model.batch import Batch
 from analyzer.model.counts import (
     LATENCY_BOUNDS_MS,
@@ -57,6 +58,7 @@ from tests.support.told import insight, scaling, series
 
 if TYPE_CHECKING:
     from analyzer.model.counts import Counts
+    from analyzer.model.prices import Prices
     from analyzer.model.shape import Attribution
 
 WRITE, READ = Direction.WRITE, Direction.READ
@@ -504,3 +506,26 @@ def test_metrics_insights_and_scaling_are_sights() -> None:
 def test_a_fortnight_of_consumption_is_a_span_wherever_it_comes_from() -> None:
     days = series("ConsumedReadCapacityUnits", (1,) * 14, period_seconds=86_400)
     assert Sight.SPAN_14D in seen(None, Batch(window=Window(0, 1), metrics=(days,)))["cases"].sights
+
+
+# prices
+
+
+def priced(window: Window, *prices: Prices) -> Prices | None:
+    observed = Observations(window=window, counts=counts((cell(), {Count.REQUESTS: 1})), prices=prices)
+    (one,) = join(observed, lambda _: UNDECLARED, Contract(), EMPTY)
+    return one.place.prices
+
+
+def test_the_prices_of_a_region_belong_to_its_tables() -> None:
+    now = Window(1_796_000_000_000, 1_796_000_300_000)
+    own = msgspec.structs.replace(LIST_PRICES, region="us-east-1", read_million=0.2)
+    elsewhere = msgspec.structs.replace(own, region="eu-west-1")
+    assert priced(now, elsewhere, own) == own
+    assert priced(now, elsewhere) is None
+
+
+def test_list_prices_that_are_old_by_then_say_so() -> None:
+    later = priced(Window(1_900_000_000_000, 1_900_000_300_000))
+    assert later is not None
+    assert later.doubt == "over a year old"

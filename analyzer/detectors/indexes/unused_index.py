@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, ClassVar
 from msgspec import Struct
 
 from analyzer.detectors.advice import advise, aws
+from analyzer.detectors.money import prices_at
 from analyzer.detectors.thresholds import Positive, Whole
 from analyzer.detectors.verdict import finding
 from analyzer.detectors.words import number
-from analyzer.knowledge.prices import prices_of, provisioned_cost, storage_cost, write_cost
+from analyzer.knowledge.prices import provisioned_cost, storage_cost, write_cost
 from analyzer.model.finding import Advice, Confidence, Finding, Risk, Severity
 from analyzer.model.sight import Horizon, Sight, Skipped, SkipReason, SourceName
 from analyzer.traffic.readership import Readership, readership_of, unseen_indexes
@@ -92,7 +93,7 @@ class UnusedIndex(Struct, frozen=True):
                 "size_bytes": index.size_bytes,
                 "items": index.items,
                 **{f"{name}_usd": round(costs[name], 2) for name in costs},
-                "price": prices_of(traffic.place.capacity.table_class).place,
+                "price": prices_at(traffic).place,
                 **({"declared_by": ", ".join(declared)} if declared else {}),
             },
             cost_per_month_usd=None if dollars is None else round(dollars, 2),
@@ -103,7 +104,7 @@ class UnusedIndex(Struct, frozen=True):
 def _costs(traffic: Traffic, index: IndexDescription, readership: Readership) -> dict[str, float]:
     """Return what is known of its costs, dollars a month: capacity or writes, and storage."""
     capacity = traffic.place.capacity
-    prices = prices_of(capacity.table_class)
+    prices = prices_at(traffic)
     found = {}
     if capacity.billing_mode == "PROVISIONED":
         if capacity.read_units is not None and capacity.write_units is not None:

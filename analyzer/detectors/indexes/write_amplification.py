@@ -8,10 +8,11 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from analyzer.detectors.advice import advise
+from analyzer.detectors.money import prices_at
 from analyzer.detectors.thresholds import Positive, Share, Whole
 from analyzer.detectors.verdict import finding
 from analyzer.detectors.words import number, percent, who
-from analyzer.knowledge.prices import prices_of, write_cost
+from analyzer.knowledge.prices import write_cost
 from analyzer.model.finding import Advice, Confidence, Direction, Finding, Risk, Severity
 from analyzer.model.sight import Horizon, Sight, Skipped, SkipReason
 from analyzer.traffic.amplification import Amplification, amplification_of
@@ -142,7 +143,7 @@ class WriteAmplification(Struct, frozen=True):
 
 def _cost(units: float, seconds: float, traffic: Traffic) -> Cost:
     capacity = traffic.place.capacity
-    return write_cost(units / max(seconds, 1.0), capacity.billing_mode, prices_of(capacity.table_class))
+    return write_cost(units / max(seconds, 1.0), capacity.billing_mode, prices_at(traffic))
 
 
 def _advice(seen: Amplification, traffic: Traffic, caller: str | None) -> Iterator[Advice]:

@@ -1,0 +1,90 @@
+"""The section `prices`: what DynamoDB costs where the list prices that come with Dynascope do not hold."""
+
+from __future__ import annotations
+
+from datetime import date  # noqa: TC003 -- pydantic evaluates the annotations
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from pydantic import Field, ValidationError, model_validator
+
+from analyzer.config_faults import faults_of
+from analyzer.config_file import read_yaml
+from analyzer.config_kinds import Section
+from analyzer.errors import ConfigError
+from analyzer.model.prices import Prices
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = ["PricesSettings", "RegionPricesSettings", "UnitPricesSettings", "price_sections", "prices_of_section"]
+
+Dollars = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+
+
+class UnitPricesSettings(Section):
+    """What the units of one table class cost in US dollars."""
+
+    read_million: Dollars = Field(description="a million read request units, on demand")
+    read_unit_hour: Dollars = Field(description="a provisioned read capacity unit for an hour")
+    write_million: Dollars = Field(description="a million write request units, on demand")
+    write_unit_hour: Dollars = Field(description="a provisioned write capacity unit for an hour")
+    storage_gigabyte: Dollars = Field(description="a GB kept for a month")
+
+
+class RegionPricesSettings(Section):
+    """The prices of one region; of a class that is left out the list prices hold."""
+
+    standard: UnitPricesSettings | None = Field(None, description="of tables of the class STANDARD")
+    infrequent: UnitPricesSettings | None = Field(None, description="of the class STANDARD_INFREQUENT_ACCESS")
+
+
+class PricesSettings(Section):
+    """Prices of the user's own: in a file, or here."""
+
+    file: str | None = Field(None, description="YAML file that holds the other keys of this section")
+    as_of: date | None = Field(None, description="the day of the prices; over a year later findings say so")
+    source: str = Field("configured price", min_length=1, max_length=80, description="where they are from")
+    regions: dict[str, RegionPricesSettings] = Field({}, description="prices by region, such as eu-west-1")
+
+    @model_validator(mode="after")
+    def _is_of_one_place_and_time(self) -> PricesSettings:
+        if self.file is not None and (self.regions or self.as_of is not None):
+            raise ValueError("prices are in the file or here, not in both; leave one of them out")
+        if self.regions and self.as_of is None:
+            raise ValueError("prices need their day; write as_of: 2026-11-01")
+        return self
+
+
+def price_sections(content: object, before: str = "") -> dict[str, type[Section]]:
+    """Return the sections that prices have by their place, those of their regions too, for what is said of faults."""
+    sections: dict[str, type[Section]] = {before.rstrip("."): PricesSettings}
+    regions = content.get("regions") if isinstance(content, dict) else None
+    for region in regions if isinstance(regions, dict) else ():
+        place = f"{before}regions.{region}"
+        sections |= {place: RegionPricesSettings}
+        sections |= {f"{place}.{name}": UnitPricesSettings for name in RegionPricesSettings.model_fields}
+    return sections
+
+
+def prices_of_section(section: PricesSettings) -> tuple[Prices, ...]:
+    """Return the prices that a section or its file holds; raises ConfigError with every fault of the file."""
+    return tuple(_prices(section if section.file is None else _read(section.file)))
+
+
+def _read(file: str) -> PricesSettings:
+    content, lines = read_yaml(Path(file))
+    content.pop("file", None)  # one that names another is not followed
+    try:
+        return PricesSettings.model_validate(content)
+    except ValidationError as error:
+        raise ConfigError(faults_of(error, file, lines, price_sections(content))) from None
+
+
+def _prices(section: PricesSettings) -> Iterator[Prices]:
+    for region, known in section.regions.items():
+        for table_class, units in (("STANDARD", known.standard), ("STANDARD_INFREQUENT_ACCESS", known.infrequent)):
+            if units is not None:
+                as_of = str(section.as_of)
+                values = units.model_dump()
+                yield Prices(as_of=as_of, region=region, table_class=table_class, source=section.source, **values)
