@@ -33,9 +33,13 @@ def findings(
 
     Keys are shown as the daemon's own policy allows. Those that closed with the last judgement are shown once more.
 
+    \b
+      dynascope findings
+      dynascope findings --format json --fail-on high
+
     Exit 0, 1 with findings that --fail-on asks for and nobody snoozed, 2 on wrong usage, 3 when no daemon answers or it
     cannot tell.
-    """
+    """  # noqa: D301 -- the backslash keeps lines of the examples apart
     import json  # noqa: PLC0415 -- light start
 
     from analyzer.cli.daemon_report import fetch_report  # noqa: PLC0415 -- light start

@@ -25,8 +25,12 @@ def mark(
 
     Findings that begin within half an hour name it. The daemon keeps it for a day.
 
+    \b
+      dynascope mark "deploy 1.4.2" --who ci
+      dynascope mark "cache switched off" --table orders
+
     Exit 0 when the daemon took it, 2 when it refused it, 3 when no daemon answers.
-    """
+    """  # noqa: D301 -- the backslash keeps lines of the examples apart
     from analyzer.cli.output import write  # noqa: PLC0415 -- light start
     from analyzer.cli.talking import ask_daemon  # noqa: PLC0415 -- light start
 

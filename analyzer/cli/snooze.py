@@ -50,8 +50,13 @@ def snooze(  # noqa: PLR0913, PLR0917 -- one parameter an option
 
     The daemon takes it within ten seconds. Where none runs, --config names the one whose state folder is to keep it.
 
+    \b
+      dynascope findings                    tells ids
+      dynascope snooze 0123456789ab --until 2026-12-24 --reason 'sharding ships in January'
+      dynascope snooze --list
+
     Exit 0 when it was taken, 2 when it was refused, 3 when no daemon answers.
-    """
+    """  # noqa: D301 -- the backslash keeps lines of the examples apart
     from analyzer.cli.output import write  # noqa: PLC0415 -- light start
     from analyzer.cli.snoozing import place_of  # noqa: PLC0415 -- light start
 

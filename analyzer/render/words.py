@@ -110,7 +110,7 @@ def head_words(report: Report) -> list[str]:
 def verdict_words(report: Report) -> tuple[str, str]:
     """Return the state in capitals, and the sentence without saying the state again."""
     state = report.verdict.state.value.replace("-", " ")
-    return state.upper(), plain(report.verdict.text).removeprefix(f"{state}: ")
+    return state.upper(), plain(report.verdict.text).removeprefix(f"{state}: ").removeprefix(f"{state} ")
 
 
 def stretch(window: Window) -> str:

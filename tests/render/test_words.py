@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from analyzer.model.finding import Victim
-from analyzer.model.report import Mode
+from analyzer.model.report import Mode, VerdictState
 from analyzer.model.window import Window
 from analyzer.render.words import (
     compact,
@@ -21,6 +21,7 @@ from analyzer.render.words import (
     share,
     skipped_words,
     stretch,
+    verdict_words,
     who_words,
 )
 from tests.render.conftest import at
@@ -144,6 +145,18 @@ def test_patterns_are_named_by_what_is_known(report: Report) -> None:
     assert pattern_name(replace(undeclared, text=None)) == "undeclared: 5ca95ca95ca95ca9"
     assert pattern_name(replace(ambiguous, candidates=())) == "ambiguous"
     assert pattern_name(other) == "(all others)"
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("clean: 9 requests to 1 table", "9 requests to 1 table"),
+        ("clean at table level: 1 table", "at table level: 1 table"),
+    ],
+)
+def test_the_state_is_not_said_twice(report: Report, text: str, told: str) -> None:
+    verdict = replace(report.verdict, state=VerdictState.CLEAN, text=text)
+    assert verdict_words(replace(report, verdict=verdict)) == ("CLEAN", told)
 
 
 def test_skipped_detectors_of_one_reason_are_told_together(report: Report) -> None:
