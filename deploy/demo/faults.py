@@ -188,7 +188,7 @@ FAULTS: tuple[Fault, ...] = (
         "filtered Query",
         "notifier asks for critical cases by a filter and throws the others away",
         (Expected("filter-heavy-query", "GSI2", caller="notifier", direction="read", pattern="overdue-actions"),),
-        (),
+        (Expected("pattern-drift", "GSI2", caller="notifier", cause="filter", pattern="overdue-actions"),),
         _filtered,
     ),
     Fault(
@@ -202,6 +202,7 @@ FAULTS: tuple[Fault, ...] = (
             Expected("throttling", "GSI2", cause="key-range", direction="write"),
             Expected("retry-storm", caller="case-worker"),
             Expected("retry-storm", caller="notifier"),
+            Expected("write-cost", caller="notifier", cause="large-items", direction="write"),
         ),
         _hot_index_key,
     ),

@@ -11,13 +11,13 @@ from deploy.demo.faults import FAULTS
 from deploy.demo.watch import Seen, Watcher
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from deploy.demo.faults import Expected, Fault
     from deploy.demo.watch import Daemon
     from deploy.demo.workload import Workload
 
-__all__ = ["Outcome", "Story", "judge"]
+__all__ = ["Outcome", "Story", "complaints", "judge"]
 
 QUIET_SECONDS = 15.0
 FAULT_SECONDS = 7.0
@@ -170,10 +170,26 @@ class Story:
         surprises = self._workload.outcomes.surprises
         for text in surprises:
             print(f"a healthy call failed: {text}")
-        holds = is_quiet and not strays and not surprises and all(outcome.is_closed for outcome in outcomes)
+        wrong = tuple(complaints(outcomes, strays, is_quiet=is_quiet, surprises=len(surprises)))
         print()
-        self.say("all found, all closed, nothing else" if holds else "NOT as it should be", "ok" if holds else "high")
-        return holds
+        told = f"NOT as it should be: {'; '.join(wrong)}" if wrong else "all found, all closed, nothing else"
+        self.say(told, "high" if wrong else "ok")
+        return not wrong
+
+
+def complaints(outcomes: list[Outcome], strays: list[Seen], *, is_quiet: bool, surprises: int) -> Iterator[str]:
+    """Say what does not hold."""
+    if not is_quiet:
+        yield "healthy traffic was not quiet, or not seen"
+    for outcome in outcomes:
+        if not outcome.is_found:
+            yield f"{outcome.fault.name} was not found"
+        elif not outcome.is_closed:
+            yield f"{outcome.fault.name} did not close"
+    if strays:
+        yield f"no fault explains {', '.join(seen.worst['detector'] for seen in strays)}"
+    if surprises:
+        yield "healthy calls failed"
 
 
 def _row(fault: str, expected: Expected | None, seen: Seen | None) -> str:

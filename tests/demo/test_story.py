@@ -9,7 +9,7 @@ import pytest
 
 from deploy.demo.__main__ import _choose_port
 from deploy.demo.faults import FAULTS, Expected
-from deploy.demo.story import judge
+from deploy.demo.story import complaints, judge
 from deploy.demo.watch import Seen, Watcher
 
 
@@ -58,6 +58,32 @@ def test_what_a_fault_causes_is_no_stray() -> None:
     throttling = told("throttling", cause="key-range", direction="read", caller="case-dashboard-api")
     assert not judge({"a": Seen(20.0, [throttling])})[1]
     assert judge({"a": Seen(20.0, [{**throttling, "cause": "provisioned"}])})[1]
+
+
+@pytest.mark.parametrize(
+    "caused",
+    [
+        told("pattern-drift", "medium", index="GSI2", caller="notifier", cause="filter", pattern="overdue-actions"),
+        told("write-cost", "medium", caller="notifier", cause="large-items", direction="write"),
+    ],
+)
+def test_what_a_planted_fault_costs_beside_is_no_stray(caused: dict[str, Any]) -> None:
+    assert not judge({"a": Seen(20.0, [caused])})[1]
+    assert judge({"a": Seen(20.0, [{**caused, "caller": "audit-writer"}])})[1]
+
+
+def test_what_does_not_hold_is_named() -> None:
+    outcomes, strays = judge({"a": Seen(20.0, [HOT]), "b": Seen(30.0, [told("stuck-lock")])})
+    said = list(complaints(outcomes[:2], strays, is_quiet=False, surprises=1))
+    assert said == [
+        "healthy traffic was not quiet, or not seen",
+        "hot case did not close",
+        "undeclared Scan was not found",
+        "no fault explains stuck-lock",
+        "healthy calls failed",
+    ]
+    closed = judge({"a": Seen(20.0, [HOT], closed_at=60.0)})[0][:1]
+    assert not list(complaints(closed, [], is_quiet=True, surprises=0))
 
 
 def test_a_finding_speaks_by_the_last_of_its_worst_forms() -> None:
