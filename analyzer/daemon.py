@@ -117,6 +117,7 @@ class Daemon:
         port = await self._out.server.start(host, self._setup.listen_port)
         self._out.log.info("listening", address=f"http://{f'[{host}]' if ':' in host else host}:{port}")
         self._complain(self._stream.status())
+        self._say_mode()
         try:
             await self._work()
         finally:
@@ -124,6 +125,12 @@ class Daemon:
             self._stream.close()
             self._life.close()
             self._out.state.release()
+
+    def _say_mode(self) -> None:
+        until = observing_until(self._setup.mode, self._life.began, self._setup.observe_for_ms)
+        if is_observing(until, self._out.clock()):
+            told = "`mode: page` is set" if until is None else format_instant(until)
+            self._out.log.info("observing: nothing pages", until=told)
 
     def _listen_to_signals(self) -> None:
         loop = asyncio.get_running_loop()

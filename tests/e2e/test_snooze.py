@@ -75,6 +75,7 @@ def test_a_snooze_lasts_through_a_kill_and_ends_at_its_end(daemon: Daemon) -> No
     assert found["id"] in run("findings", "--url", daemon.url)
     assert opened(daemon) == 1
     daemon.kill()
+    assert f"{found['id']}  until " in run("snooze", "--list", "--config", str(daemon.config))
     daemon.start()
     daemon.listening()
     wait_until(lambda: status(daemon) is not None, "it is judged again")
