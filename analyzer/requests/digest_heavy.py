@@ -321,7 +321,7 @@ def _fold_level(
         lows, tracks = found[g]
         name = groups.named(g, name_of(at))
         lows[name] = lows.get(name, 0) + weight
-        cells, ring = details.get(number) or ({}, None)
+        cells, ring = details.get(number) or ((), None)
         track = Track(sampled, requests, n_sorts, cells, ring)
         if name in tracks:
             tracks[name].add(track)
@@ -334,7 +334,7 @@ def _fold_level(
         )
 
 
-def _details(keys: _Uniques, chosen: np.ndarray, groups: _Group) -> dict[int, tuple[dict[int, int], list[int] | None]]:
+def _details(keys: _Uniques, chosen: np.ndarray, groups: _Group) -> dict[int, tuple[tuple[int, ...], list[int] | None]]:
     """Return for the chosen keys which cells their weight came from, and of those that are hot the weight a second."""
     number = np.full(len(keys.begins), -1)
     number[chosen] = np.arange(len(chosen))
@@ -346,9 +346,9 @@ def _details(keys: _Uniques, chosen: np.ndarray, groups: _Group) -> dict[int, tu
     codes, inverse = np.unique(of_row * n_cells + rows.cell[at], return_inverse=True)
     sums = np.zeros(len(codes), dtype=np.int64)
     np.add.at(sums, inverse, rows.weight[at])
-    cells: list[dict[int, int]] = [{} for _ in range(len(chosen))]
+    cells: list[list[int]] = [[] for _ in range(len(chosen))]
     for code, total in zip(codes.tolist(), sums.tolist(), strict=True):
-        cells[code // n_cells][code % n_cells] = total
+        cells[code // n_cells] += (code % n_cells, total)
     is_hot = keys.weight[chosen] >= groups.ring_from[keys.group[chosen]]
     rings: dict[int, list[int]] = {}
     if is_hot.any():
@@ -356,7 +356,7 @@ def _details(keys: _Uniques, chosen: np.ndarray, groups: _Group) -> dict[int, tu
         np.add.at(seconds, (of_row, rows.second[at] % SLICE_SECONDS), rows.weight[at])
         hot = np.flatnonzero(is_hot)
         rings = dict(zip(hot.tolist(), seconds[hot].tolist(), strict=True))
-    return {key: (cells[i], rings.get(i)) for i, key in enumerate(chosen.tolist())}
+    return {key: (tuple(cells[i]), rings.get(i)) for i, key in enumerate(chosen.tolist())}
 
 
 def _mark(keys: _Uniques, marks: np.ndarray, side_keys: list[SideKeys]) -> None:

@@ -118,7 +118,7 @@ def _heavy_key(
         sampled += track.sampled
         requests += track.requests
         sorts = max(sorts, track.sorts)
-        for cell, weight in track.cells.items():
+        for cell, weight in track.by_cell():
             if cell in cells:
                 cells[cell] += weight
             else:

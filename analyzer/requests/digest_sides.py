@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -13,7 +14,7 @@ from analyzer.model.counts import KeyLevel
 from analyzer.statistics.space_saving import SpaceSaving
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
 __all__ = ["REGISTERS", "SLICE_SECONDS", "Name", "SideKeys", "Track", "either", "estimate_distinct"]
 
@@ -31,7 +32,8 @@ _EVERY_LEVEL = tuple(KeyLevel)
 class Track(Struct):
     """What is known of a kept key beside its weight.
 
-    `requests` is weighted, `cells` maps cell to weight, `ring` has a weight a second.
+    `requests` is weighted, `ring` has a weight a second. `cells` are cell, weight, cell, weight and so on: there are
+    tens of thousands of tracks, most have one cell, and a map takes four times the memory.
 
     Of slices that were forgotten: `peak` is the most in a second, `over` how many seconds stood at the ceiling, `since`
     the first slice with a ring, `best` the heaviest slice as (number, low, high).
@@ -40,7 +42,7 @@ class Track(Struct):
     sampled: int = 0
     requests: int = 0
     sorts: int = 0
-    cells: dict[int, int] = {}
+    cells: tuple[int, ...] = ()
     ring: list[int] | None = None
     peak: int | None = None
     over: int = 0
@@ -52,8 +54,13 @@ class Track(Struct):
         self.sampled += other.sampled
         self.requests += other.requests
         self.sorts = max(self.sorts, other.sorts)
-        for cell, weight in other.cells.items():
-            self.cells[cell] = self.cells.get(cell, 0) + weight
+        if self.cells and other.cells:
+            weights = dict(self.by_cell())
+            for cell, weight in other.by_cell():
+                weights[cell] = weights.get(cell, 0) + weight
+            self.cells = tuple(chain.from_iterable(weights.items()))
+        else:
+            self.cells = self.cells or other.cells
         if other.ring is not None:
             mine = self.ring
             self.ring = other.ring if mine is None else [a + b for a, b in zip(mine, other.ring, strict=True)]
@@ -63,9 +70,27 @@ class Track(Struct):
         if other.best[2] > self.best[2]:
             self.best = other.best
 
-    def copy(self) -> Track:
-        """Return one that shares nothing with this."""
-        return msgspec.structs.replace(self, cells=dict(self.cells))
+    def by_cell(self) -> Iterator[tuple[int, int]]:
+        """Yield each cell with its weight."""
+        return zip(self.cells[::2], self.cells[1::2], strict=True)
+
+    def moved(self, cell: Callable[[int], int]) -> Track:
+        """Return one that can change without this; `cell` maps its cell numbers to others."""
+        cells: dict[int, int] = {}
+        for number, weight in self.by_cell():
+            there = cell(number)
+            cells[there] = cells.get(there, 0) + weight
+        return msgspec.structs.replace(self, cells=tuple(chain.from_iterable(cells.items())))
+
+    def plain(self) -> dict[str, Any]:
+        """Return the whole state."""
+        return msgspec.structs.asdict(self) | {"cells": dict(self.by_cell())}
+
+    @classmethod
+    def from_plain(cls, state: dict[str, Any]) -> Track:
+        """Rebuild from the state."""
+        cells = {int(cell): weight for cell, weight in state["cells"].items()}
+        return msgspec.convert(state | {"cells": tuple(chain.from_iterable(cells.items()))}, cls, strict=False)
 
     def seconds(self, ceiling: int, number: int) -> tuple[int | None, int, int | None]:
         """Return the most in a second, how many stood at the ceiling (a weight), and the first slice with a ring."""
@@ -115,9 +140,7 @@ class SideKeys:
         self.registers = bytearray(map(max, self.registers, other.registers))
         for level in _EVERY_LEVEL:
             self.tries[level].merge(other.tries[level])
-            tracks = {name: track.copy() for name, track in other.tracks[level].items()}
-            for track in tracks.values():
-                track.cells = {cell(number): weight for number, weight in track.cells.items()}
+            tracks = {name: track.moved(cell) for name, track in other.tracks[level].items()}
             self.take(level, other.sketches[level], tracks, most)
 
     def bury(self, number: int, ceiling: int) -> None:
@@ -136,7 +159,7 @@ class SideKeys:
             bytes(self.registers),
             [sketch.plain() for sketch in self.sketches],
             [sketch.plain() for sketch in self.tries],
-            [list(tracks.items()) for tracks in self.tracks],
+            [[(name, track.plain()) for name, track in tracks.items()] for tracks in self.tracks],
         ]
 
     @classmethod
@@ -147,9 +170,7 @@ class SideKeys:
         keys.registers = bytearray(registers)
         keys.sketches = [_sketch(plain) for plain in sketches]
         keys.tries = [_sketch(plain) for plain in tries]
-        keys.tracks = [
-            {_name(name): msgspec.convert(track, Track, strict=False) for name, track in level} for level in tracks
-        ]
+        keys.tracks = [{_name(name): Track.from_plain(track) for name, track in level} for level in tracks]
         return keys
 
 
