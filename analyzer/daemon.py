@@ -229,9 +229,9 @@ class Daemon:
             self._watch.remember(rendering)
         self._out.server.publish(rendering.exposition)
         await self._out.server.export(judged.report)
-        await self._life.note(judged.report.findings, judged.report.as_of)
         if judged.events.findings:
             self._out.tell(judged.events)
+        await self._life.note(judged.report.findings, judged.report.as_of)
         self._complain(status, evidence.observations.gaps)
         for gap in judged.report.gaps:
             self._out.log.debug("gap", reason=gap.reason.value, detail=gap.detail)

@@ -54,7 +54,8 @@ def _print_as(definition: dict[str, Any]) -> None:
     for name in INTERNAL & fields.keys():
         del fields[name]
     for name in TIMES & fields.keys():
-        fields[name] = _as_time(fields[name])
+        if fields[name].get("type") != "string":  # a day, as a price has it
+            fields[name] = _as_time(fields[name])
     for field in fields.values():
         field.pop("default", None)
     definition["required"] = list(fields)
