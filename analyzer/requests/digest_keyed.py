@@ -68,14 +68,13 @@ def keys_of(raws: Sequence[Raw], spaces: list[KeySpace], forms: FormTable) -> Ke
 
 
 def _signatures(squashes: set[Squash], raws: list[bytes], spaces: list[KeySpace]) -> list[bytes]:
-    """Return the signature of each key: what its space leaves of it."""
+    """Return the signature of each key: what its space leaves of it; each of the squashes is of some space."""
     signatures = raws.copy()
     for squash in squashes:
         where = [at for at, space in enumerate(spaces) if space.squash is squash]
-        if where:
-            left = squash(SEPARATOR.join([raws[at] for at in where])).split(SEPARATOR)
-            for at, signature in zip(where, left, strict=True):
-                signatures[at] = signature
+        left = squash(SEPARATOR.join([raws[at] for at in where])).split(SEPARATOR)
+        for at, signature in zip(where, left, strict=True):
+            signatures[at] = signature
     return signatures
 
 

@@ -97,6 +97,13 @@ def test_a_hot_index_key_explains_back_pressure_which_explains_throttling() -> N
     assert [one.caused_by for one in folded] == [pressure.id, hot.id, None]
 
 
+def test_a_fault_of_the_service_explains_the_retries_that_it_causes() -> None:
+    storm = finding("retry-storm", cause=None)
+    fault = finding("service-fault", cause="service")
+    assert fold((storm, fault))[0].caused_by == fault.id
+    assert fold((storm, finding("service-fault", Severity.MEDIUM, cause="service")))[0].caused_by is None
+
+
 def test_a_hot_key_of_the_base_table_does_not_explain_an_indexs_back_pressure() -> None:
     pressure = finding("gsi-back-pressure", index="GSI2", direction=Direction.WRITE)
     assert fold((pressure, finding("hot-key", direction=Direction.WRITE)))[0].caused_by is None
