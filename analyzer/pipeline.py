@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from analyzer.contract.model import Contract
     from analyzer.interfaces import Detector
     from analyzer.model.finding import Finding
-    from analyzer.model.sight import Gap
+    from analyzer.model.sight import Gap, Sight
     from analyzer.model.traffic import Traffic
     from analyzer.requests.digest import Digest
 
@@ -115,8 +115,13 @@ def _detect(
 
 
 def _skip(detector: Detector, traffic: Traffic) -> Skipped:
-    """Name what the alternative that lacks least still needs."""
-    missing = min((needed - traffic.sights for needed in detector.needs), key=lambda lack: (len(lack), sorted(lack)))
+    """Name what the alternative that lacks least still needs; of two that lack as much, the one that is partly met."""
+
+    def distance(needed: frozenset[Sight]) -> tuple[int, int, list[Sight]]:
+        lack = needed - traffic.sights
+        return len(lack), -len(needed & traffic.sights), sorted(lack)
+
+    missing = min(detector.needs, key=distance) - traffic.sights
     target = traffic.target
     return Skipped(detector.name, target.table, target.index, SkipReason.MISSING_SIGHT, tuple(sorted(missing)))
 

@@ -157,10 +157,19 @@ class Timid(Struct, frozen=True):
         yield Skipped(self.name, traffic.target.table, traffic.target.index, SkipReason.TOO_LITTLE)
 
 
-def once(*, sources: frozenset[SourceName], **fields: object) -> Report:
+class Torn(Timid, frozen=True):
+    """A detector with two ways to look that lack one sight each, the second partly met."""
+
+    needs: ClassVar[tuple[frozenset[Sight], ...]] = (
+        frozenset({Sight.METRICS}),
+        frozenset({Sight.REQUESTS, Sight.TABLE}),
+    )
+
+
+def once(*, sources: frozenset[SourceName], detector: Detector | None = None, **fields: object) -> Report:
     evidence = counts((cell(shape("Query", "q")), {Count.REQUESTS: 5}))
     observations = Observations(window=Window(0, 60_000), counts=evidence, sources=sources, **fields)  # type: ignore[arg-type]
-    return analyze(observations, EMPTY_CONTRACT, (Timid(),))
+    return analyze(observations, EMPTY_CONTRACT, (detector or Timid(),))
 
 
 def test_a_detector_may_skip_a_target_itself() -> None:
@@ -171,6 +180,11 @@ def test_a_detector_may_skip_a_target_itself() -> None:
 def test_a_detector_whose_needs_are_not_met_is_skipped_with_what_it_lacks_least() -> None:
     (skipped,) = once(sources=frozenset()).skipped
     assert (skipped.reason, skipped.needs) == (SkipReason.MISSING_SIGHT, ("REQUESTS",))
+
+
+def test_of_alternatives_that_lack_as_much_the_one_that_is_partly_met_is_named() -> None:
+    (skipped,) = once(sources=frozenset({SourceName.REQUEST_LOG}), detector=Torn()).skipped
+    assert skipped.needs == ("TABLE",)
 
 
 def test_gaps_of_every_source_are_in_the_report() -> None:
