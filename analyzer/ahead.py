@@ -8,15 +8,22 @@ from __future__ import annotations
 
 import asyncio
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from analyzer.interfaces import AwsCaller
     from analyzer.model.instant import Instant
 
-__all__ = ["Ahead", "wall_clock"]
+__all__ = ["Ahead", "Lane", "wall_clock"]
 
 _Call = tuple[str, str, str | None, str | None, str]
+
+
+class _Sent(NamedTuple):
+    """A call that was asked for ahead, and in which round."""
+
+    task: asyncio.Task[dict[str, Any]]
+    depth: int
 
 
 def wall_clock() -> Instant:
@@ -32,8 +39,8 @@ class Ahead:
 
     def __init__(self, aws: AwsCaller) -> None:
         self._aws = aws
-        self._asked: dict[_Call, asyncio.Task[dict[str, Any]]] = {}
-        self._lanes: list[_Lane] = []
+        self._asked: dict[_Call, _Sent] = {}
+        self._lanes: list[Lane] = []
         self.calls = 0
         self.described: dict[str, dict[str, Any]] = {}
 
@@ -42,23 +49,29 @@ class Ahead:
         """How many calls waited for one another at most."""
         return max((lane.depth for lane in self._lanes), default=0)
 
-    def ask(self, service: str, operation: str, region: str, account: str | None, **params: object) -> None:
-        """Send a call now; whoever makes the same one later gets its answer, or its failure."""
+    def ask(
+        self, service: str, operation: str, region: str, account: str | None, after: int = 0, /, **params: object
+    ) -> None:
+        """Send a call now; whoever makes the same one later gets its answer, or its failure.
+
+        `after` is how many rounds of calls were waited for before it.
+        """
         call = _named(service, operation, region, account, params)
         if call not in self._asked:
             asked = self.send(service, operation, region=region, account=account, **params)
-            task = self._asked[call] = asyncio.ensure_future(asked)
+            task = asyncio.ensure_future(asked)
             task.add_done_callback(_heard)
+            self._asked[call] = _Sent(task, after + 1)
 
-    def lane(self) -> AwsCaller:
+    def lane(self) -> Lane:
         """Return a caller for one source, whose calls follow one another."""
-        lane = _Lane(self)
+        lane = Lane(self)
         self._lanes.append(lane)
         return lane
 
     def taken(
         self, service: str, operation: str, region: str | None, account: str | None, params: dict[str, object]
-    ) -> asyncio.Task[dict[str, Any]] | None:
+    ) -> _Sent | None:
         """Return what was asked for ahead, None where nobody did."""
         return self._asked.get(_named(service, operation, region, account, params))
 
@@ -73,10 +86,10 @@ class Ahead:
 
     async def settle(self) -> None:
         """Wait for what nobody took, so that nothing is left half done."""
-        await asyncio.gather(*self._asked.values(), return_exceptions=True)
+        await asyncio.gather(*(sent.task for sent in self._asked.values()), return_exceptions=True)
 
 
-class _Lane:
+class Lane:
     """The calls of one source; `depth` counts those that waited for another one of it."""
 
     def __init__(self, ahead: Ahead) -> None:
@@ -88,10 +101,10 @@ class _Lane:
     ) -> dict[str, Any]:
         """Make one call; see AwsCaller. Raises CollectError."""
         ahead = self._ahead.taken(service, operation, region, account, params)
-        depth = 1 if ahead is not None else self.depth + 1
+        depth = ahead.depth if ahead is not None else self.depth + 1
         try:
             if ahead is not None:
-                return await asyncio.shield(ahead)
+                return await asyncio.shield(ahead.task)
             return await self._ahead.send(service, operation, region=region, account=account, **params)
         finally:
             self.depth = max(self.depth, depth)

@@ -77,3 +77,16 @@ def test_of_a_failure_that_nobody_came_for_nothing_is_printed() -> None:
 
     asyncio.run(work())
     assert complaints == []
+
+
+def test_what_was_asked_ahead_after_a_round_is_of_the_next_one() -> None:
+    async def work() -> None:
+        ahead = Ahead(Aws())
+        lane = ahead.lane()
+        await lane.call("dynamodb", "DescribeTable", region="us-east-1")
+        ahead.ask("cloudwatch", "GetInsightRuleReport", "us-east-1", None, lane.depth, RuleName="a")
+        await lane.call("dynamodb", "DescribeContributorInsights", region="us-east-1")
+        await lane.call("cloudwatch", "GetInsightRuleReport", region="us-east-1", RuleName="a")
+        assert (ahead.calls, ahead.rounds) == (3, 2)
+
+    asyncio.run(work())

@@ -45,6 +45,7 @@ class CloudWatchMetrics:
     """The metrics of one account and region, as a Source.
 
     `targets` says which tables there are; None returned is "not known: ask ListMetrics". `clock` says what has settled.
+    `table` is the only one that is meant, so that the metrics of others are not listed.
     """
 
     name: ClassVar[str] = SourceName.CLOUDWATCH_METRICS
@@ -58,9 +59,10 @@ class CloudWatchMetrics:
         account: str | None = None,
         targets: Callable[[], tuple[MetricTarget, ...] | None] = lambda: None,
         clock: Callable[[], Instant] = lambda: time.time_ns() // 1_000_000,
+        table: str | None = None,
     ) -> None:
         self._config = config
-        self._reader = Reader(aws, region, account)
+        self._reader = Reader(aws, region, account, table)
         self._targets = targets
         self._clock = clock
         self._groups = {

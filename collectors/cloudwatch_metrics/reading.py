@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collectors.cloudwatch_metrics.parse import Found, Page
     from collectors.cloudwatch_metrics.stretches import Stretch
 
-__all__ = ["QUERIES_A_CALL", "Reader", "Reading"]
+__all__ = ["QUERIES_A_CALL", "Reader", "Reading", "listing_of"]
 
 QUERIES_A_CALL = 500
 """API Reference, "GetMetricData", read 2026-11-30."""
@@ -38,11 +38,18 @@ class Reading(Struct, frozen=True):
     error: CollectError | None = None
 
 
-class Reader:
-    """CloudWatch of one account and region."""
+def listing_of(table: str | None) -> dict[str, object]:
+    """Return the members with which ListMetrics is asked for the metrics of one table, None for those of all."""
+    of_table: dict[str, object] = {"Dimensions": [{"Name": "TableName", "Value": table}]}
+    return {"Namespace": NAMESPACE} | ({} if table is None else of_table)
 
-    def __init__(self, aws: AwsCaller, region: str | None, account: str | None) -> None:
+
+class Reader:
+    """CloudWatch of one account and region; `table` is the one whose metrics are listed, None for all."""
+
+    def __init__(self, aws: AwsCaller, region: str | None, account: str | None, table: str | None = None) -> None:
         self._aws = aws
+        self._listed = listing_of(table)
         self._region = region
         self._account = account
 
@@ -61,7 +68,7 @@ class Reader:
         token: str | None = None
         for _ in range(_MOST_PAGES):
             following = {} if token is None else {"NextToken": token}
-            page, token = parse_listing(await self.call("ListMetrics", Namespace=NAMESPACE, **following))
+            page, token = parse_listing(await self.call("ListMetrics", **self._listed, **following))
             found |= page
             if token is None:
                 return found

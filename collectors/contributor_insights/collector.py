@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
@@ -138,6 +139,12 @@ class ContributorInsights:
         """Return the tables and indexes that were found enabled."""
         return self._enabled
 
+    def questions(self, name: str, window: Window) -> list[dict[str, object]]:
+        """Return the members of each GetInsightRuleReport with which a rule is asked of a window, by its name."""
+        stretch = self._settled(window)
+        days = () if stretch is None else _days(stretch, self._clock())
+        return [asked for day in days for asked in self._questions(name, day)]
+
     async def check(self) -> tuple[Check, ...]:
         """Try what it needs, and say what is enabled."""
         self._asked_at = None
@@ -211,16 +218,25 @@ class ContributorInsights:
         period = self._config.period_seconds
         try:
             for day in _days(stretch, self._clock()):
-                reports += [await self._report(question.name, day)]
+                asked = [self._report(one) for one in self._questions(question.name, day)]
+                told = await asyncio.gather(*asked, return_exceptions=True)
+                reports += [one for one in told if isinstance(one, InsightReport)]
+                failed = next((one for one in told if isinstance(one, BaseException)), None)
+                if failed is not None:
+                    raise failed
             missed = [t for r in reports if question.rule in ACCESSED for t in unlisted_minutes(r, period)]
             for minute in missed[: self._config.most_questions]:
-                reports += [await self._report(question.name, Window(minute, minute + period * 1000))]
+                alone = Window(minute, minute + period * 1000)
+                reports += [await self._report(_params(question.name, alone, period))]
         except CollectError as error:
             return error
         return None
 
-    async def _report(self, name: str, stretch: Window) -> InsightReport:
-        asked = _params(name, stretch, self._config.period_seconds)
+    def _questions(self, name: str, stretch: Window) -> list[dict[str, object]]:
+        period = self._config.period_seconds
+        return [_params(name, stretch, period, order) for order in self._config.orders]
+
+    async def _report(self, asked: Mapping[str, object]) -> InsightReport:
         answer = await self._call("cloudwatch", "GetInsightRuleReport", asked)
         hint = "it is asked again by itself; what is unusual about the rule, please report"
         malformed = MalformedError("GetInsightRuleReport: the answer is not as AWS documents it", hint=hint)
@@ -264,7 +280,7 @@ class ContributorInsights:
         )
 
 
-def _params(name: str, stretch: Window, period_seconds: int) -> dict[str, object]:
+def _params(name: str, stretch: Window, period_seconds: int, order: str = "Sum") -> dict[str, object]:
     """Return the question to a rule: the order is always said, since its default is not published."""
     return {
         "RuleName": name,
@@ -273,7 +289,7 @@ def _params(name: str, stretch: Window, period_seconds: int) -> dict[str, object
         "Period": period_seconds,
         "MaxContributorCount": MOST_CONTRIBUTORS,
         "Metrics": ["MaxContributorValue"],
-        "OrderBy": "Sum",
+        "OrderBy": order,
     }
 
 

@@ -15,7 +15,9 @@ class ContributorInsightsConfig(Struct, frozen=True):
     `include` and `exclude` are globs of names. AWS does not publish how late reports are: what is younger than
     `delay_ms` is left for the next poll, and `overlap_ms` before the window are read again. Which tables and indexes
     are enabled is asked every `discover_every_ms`. `most_questions` bounds the minutes of one rule that are asked for
-    alone, because a hot key of theirs was not listed.
+    alone, because a hot key of theirs was not listed. `orders` are how a rule is asked to rank, side by side: by the
+    whole stretch (`Sum`), by each key's greatest minute (`Maximum`); a second one costs as much as the first, and needs
+    no answer to be waited for.
     """
 
     include: tuple[str, ...] = ("*",)
@@ -27,6 +29,7 @@ class ContributorInsightsConfig(Struct, frozen=True):
     discover_every_ms: int = 600_000
     most_questions: int = 3
     concurrent: int = 4
+    orders: tuple[str, ...] = ("Sum",)
 
     @property
     def only(self) -> str | None:

@@ -340,3 +340,45 @@ def test_wrong_usage_is_told_before_anything_is_asked(
 ) -> None:
     assert execute(["diagnose", *arguments]) == 2
     assert complaint in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("is_denied", [False, True])
+def test_an_index_with_contributor_insights_takes_no_third_round(
+    night: Night, capsys: pytest.CaptureFixture[str], *, is_denied: bool
+) -> None:
+    """But where the rules of the region cannot be listed, which is told by nothing but the number."""
+    index = {"by-status": ("status", "SK"), "by-day": ("day", "SK")}
+    night.table("carts", indexes=index).usual("carts", "PutItem", requests=5000)
+    for place in (None, *index):
+        night.aws.watch("carts", place)
+    refused: dict[str, Any] = {"throttles": 5000, "reasons": [WRITE_KEY_RANGE], "key": KEY, "sort": "META"}
+    night.now("carts", "PutItem", requests=59_000, **refused).done()
+    if is_denied:
+        night.aws.fault("denied", service="monitoring", operation="DescribeInsightRules")
+    assert execute(["diagnose", "carts", "--verbose", "--keys", "token"]) == 0
+    said = capsys.readouterr().out
+    assert said.startswith("FAULT  PK=~")
+    assert f" in {2 + is_denied} rounds that wait for one another" in said
+
+
+def test_a_key_that_was_hot_for_a_minute_is_found_in_the_same_two_rounds(
+    night: Night, capsys: pytest.CaptureFixture[str]
+) -> None:
+    night.aws.watch("orders")
+    for number in range(30):
+        night.now("orders", "PutItem", requests=6000, key=f"TENANT#{number}", sort="META")
+    burst = {"throttles": 5000, "reasons": [WRITE_KEY_RANGE], "key": KEY, "sort": "META"}
+    night.minutes = 2
+    night.now("orders", "PutItem", requests=59_000, **burst).done()
+    assert execute(["diagnose", "orders", "--verbose", "--reveal-keys", "--since", "30m"]) == 0
+    said = capsys.readouterr().out
+    assert KEY in said
+    assert " in 2 rounds that wait for one another" in said
+
+
+def test_the_metrics_of_other_tables_are_not_listed(night: Night, capsys: pytest.CaptureFixture[str]) -> None:
+    place = [{"metric": "ConsumedReadCapacityUnits", "value": 1.0, "at": night.end, "minutes": 1}]
+    night.aws.plant_all([], [one | {"dimensions": {"TableName": f"t{n:04}"}} for one in place for n in range(600)])
+    night.done()
+    assert execute(["diagnose", "orders", "--verbose"]) == 0
+    assert " in 2 rounds that wait for one another" in capsys.readouterr().out

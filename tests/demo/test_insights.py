@@ -127,6 +127,16 @@ def test_the_list_has_tables_and_indexes_page_by_page(orders: LocalAws) -> None:
     assert len(dynamodb.list_contributor_insights(TableName="orders")["ContributorInsightsSummaries"]) == 2
 
 
+def test_rules_of_all_resources_are_listed_in_pages(emulator: LocalAws) -> None:
+    emulator.create_table("orders", indexes={"by-day": ("day", "PK")})
+    made = {name for place in (None, "by-day") for name in emulator.watch("orders", place).values()}
+    cloudwatch = emulator.client("cloudwatch")
+    first = cloudwatch.describe_insight_rules(MaxResults=4)
+    rest = cloudwatch.describe_insight_rules(NextToken=first["NextToken"])
+    assert {rule["Name"] for rule in (*first["InsightRules"], *rest["InsightRules"])} == made
+    assert "NextToken" not in rest
+
+
 @pytest.mark.parametrize(("table", "index"), [("nothing", {}), ("orders", {"IndexName": "no-index"})])
 def test_what_is_not_there_cannot_be_described(orders: LocalAws, table: str, index: dict[str, str]) -> None:
     with pytest.raises(orders.client("dynamodb").exceptions.ResourceNotFoundException):

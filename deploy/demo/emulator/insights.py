@@ -33,6 +33,7 @@ _ENABLING_SECONDS = 1.0
 _NAME_LENGTH = 128
 _RULE_QUOTA = 100
 _PAGE = 100
+_RULE_PAGE = 500
 
 
 @dataclass(slots=True)
@@ -138,6 +139,17 @@ class Insights:
             ]
         }
         if start + size < len(found):
+            told["NextToken"] = str(start + size)
+        return told
+
+    def describe_rules(self, place: Place, body: Mapping[str, Any]) -> Body:
+        """Serve CloudWatch's DescribeInsightRules: the rules of DynamoDB, which make up all that we serve."""
+        watched = ((name, watch) for name, watch in self.watches.items() if name.place == place)
+        names = sorted(rule for _, watch in watched if watch.is_enabled for rule, _ in watch.rules.values())
+        start, size = int(body.get("NextToken") or 0), int(body.get("MaxResults") or _RULE_PAGE)
+        schema = {"State": "ENABLED", "Schema": '{"Name": "CloudWatchLogRule", "Version": 1}', "Definition": "{}"}
+        told: Body = {"InsightRules": [{"Name": name, **schema} for name in names[start : start + size]]}
+        if start + size < len(names):
             told["NextToken"] = str(start + size)
         return told
 

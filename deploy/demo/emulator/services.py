@@ -121,6 +121,8 @@ class Services:
         """Serve a call of another service; None where moto has to; raises Rejected."""
         if asked.service == "monitoring" and self.cloudwatch.is_asked(asked.operation, asked.body):
             return self.cloudwatch.serve(asked.operation, asked.place, asked.body)
+        if asked.service == "monitoring" and asked.operation == "DescribeInsightRules":
+            return self.insights.describe_rules(asked.place, asked.body)
         if asked.service == "application-autoscaling" and asked.operation in MEMBERS:
             return await self.scaling.serve(asked)
         if asked.service == "cloudtrail" and asked.operation == "LookupEvents":
