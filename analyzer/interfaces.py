@@ -112,3 +112,7 @@ class BlobStore(Protocol):
     async def list(self, prefix: str) -> tuple[str, ...]:
         """Return the names that begin with a prefix, in order."""
         ...
+
+    async def delete(self, name: str) -> None:
+        """Let go of what is stored under a name, if anything is."""
+        ...

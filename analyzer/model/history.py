@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from msgspec import Struct
 
+from analyzer.model.instant import Instant
 from analyzer.model.target import Target
 from analyzer.model.window import Window
 
-__all__ = ["EMPTY", "History", "PatternPast"]
+__all__ = ["EMPTY", "History", "KeyMinute", "PatternPast"]
 
 
 class PatternPast(Struct, frozen=True, kw_only=True):
@@ -21,6 +22,21 @@ class PatternPast(Struct, frozen=True, kw_only=True):
     before: tuple[float, ...]
     now: tuple[float, ...]
     wobble: float = 0.0
+
+
+class KeyMinute(Struct, frozen=True, kw_only=True):
+    """One tracked key in one closed minute: its units between two bounds, and what its seconds showed.
+
+    `peak_second` is the most units in one second, `seconds_over` how many seconds stood at or over the ceiling, both
+    since `tracked_since`: of a key first tracked inside the minute they are lower bounds. None where no seconds were
+    kept.
+    """
+
+    units_low: float
+    units_high: float
+    peak_second: float | None = None
+    seconds_over: int | None = None
+    tracked_since: Instant | None = None
 
 
 class History(Struct, frozen=True):

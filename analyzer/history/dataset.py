@@ -1,0 +1,201 @@
+"""The dataset of history: files written by one daemon, read by anybody. It stores, it does not judge.
+
+Every file is there whole or not at all, and writing one again replaces it: a daemon that goes on from a checkpoint
+writes the same minutes once more, and nothing counts twice. What cannot be read is counted and left out.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, NamedTuple
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from analyzer.errors import CollectError
+from analyzer.history.columns import SCHEMAS, Kind
+from analyzer.history.files import HistoryError, Label, TornError, decode, encode
+from analyzer.history.merging import rolled_up
+from analyzer.history.names import HOUR_MS, FileName, days_of, mark_of
+from analyzer.model.instant import MINUTE_MS, Instant
+from analyzer.model.window import Window
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from analyzer.history.minutes import Minute
+    from analyzer.interfaces import BlobStore
+
+__all__ = ["Dataset", "Reading", "stretches"]
+
+_TORN = ".torn"
+"""Behind the name of a file that was set aside: no reader of `*.parquet` finds it."""
+
+
+class Reading(NamedTuple):
+    """Rows of a window, which stretches of it anybody looked at, and the names of files that could not be read."""
+
+    rows: pa.Table
+    covered: tuple[Window, ...] = ()
+    torn: tuple[str, ...] = ()
+
+
+class _Found(NamedTuple):
+    """What some files hold; `replaced` and `read` are leaves of names."""
+
+    parts: list[pa.Table]
+    minutes: list[Instant]
+    torn: list[str]
+    replaced: set[str]
+    read: set[str]
+
+
+class Dataset:
+    """History in one place; `daemon` is who writes (lower-case letters and digits), nobody where it is only read."""
+
+    def __init__(self, store: BlobStore, daemon: str = "") -> None:
+        self._store = store
+        self.daemon = daemon
+
+    async def write_minutes(self, minutes: Iterable[Minute], *, late: bool = False) -> None:
+        """Write closed minutes, in place of what this daemon wrote of them before; raises HistoryError.
+
+        `late`: these are only rows that came after their minute was let go; they stand beside it.
+        """
+        for minute in minutes:
+            await self._write(Kind.REQUESTS, minute.start, minute.requests, late=late)
+            if len(minute.keys):
+                await self._write(Kind.KEYS, minute.start, minute.keys, late=late)
+
+    async def _write(self, kind: Kind, start: Instant, rows: pa.Table, *, late: bool) -> None:
+        label = Label(self.daemon, (start,))
+        content = await asyncio.to_thread(encode, kind, rows, label)
+        await self.put(FileName(kind, start, MINUTE_MS, self.daemon, mark_of([content]) if late else ""), content)
+
+    async def write_hour(self, start: Instant, rows: pa.Table, minutes: tuple[Instant, ...]) -> None:
+        """Write rows of an hour whose minutes are nowhere; raises HistoryError."""
+        content = await asyncio.to_thread(encode, Kind.HOURS, rows, Label(self.daemon, minutes))
+        await self.put(FileName(Kind.HOURS, start, HOUR_MS, self.daemon), content)
+
+    async def write_day(self, kind: Kind, start: Instant, rows: pa.Table) -> None:
+        """Write what a day has one file of, in place of the one before; raises HistoryError."""
+        content = await asyncio.to_thread(encode, kind, rows, Label(self.daemon))
+        await self.put(FileName(kind, start, 24 * HOUR_MS, self.daemon), content)
+
+    async def read_range(self, kind: Kind, window: Window) -> Reading:
+        """Return the rows of a kind that begin in a window; raises NewerHistoryError or HistoryError.
+
+        Rows of one minute and series may be several, of several daemons: they add up (`merging.merged`).
+        """
+        if kind is Kind.HOURS:
+            return await self.read_hours(window)
+        found = await self._gather(await self.names(kind, window))
+        rows = pa.concat_tables([SCHEMAS[kind].empty_table(), *found.parts])
+        seen = [minute for minute in found.minutes if window.holds(minute)]
+        return Reading(_within(rows, window), stretches(seen), tuple(found.torn))
+
+    async def read_hours(self, window: Window) -> Reading:
+        """Return a row an hour and series of the hours that begin in a window, also of those that are still minutes.
+
+        Raises NewerHistoryError or HistoryError.
+        """
+        whole = Window(window.start - window.start % HOUR_MS, window.end)
+        hours = await self._gather(await self.names(Kind.HOURS, whole))
+        known = hours.read | hours.replaced
+        rest = [name for name in await self.names(Kind.REQUESTS, whole) if name.leaf not in known]
+        minutes = await self._gather(rest, make=rolled_up)
+        found = [_within(rows, window) for rows in (*hours.parts, *minutes.parts)]
+        rows = await asyncio.to_thread(rolled_up, pa.concat_tables([SCHEMAS[Kind.HOURS].empty_table(), *found]))
+        seen = [minute for minute in (*hours.minutes, *minutes.minutes) if window.holds(minute)]
+        return Reading(rows, stretches(seen), (*hours.torn, *minutes.torn))
+
+    async def names(self, kind: Kind, window: Window) -> list[FileName]:
+        """Return the names of files whose stretch touches a window, in order; raises HistoryError."""
+        found: list[FileName] = []
+        for folder in days_of(kind, window):
+            found += _names(await self._list(folder))
+        return sorted(name for name in found if name.start < window.end and name.window.end > window.start)
+
+    async def everything(self, kind: Kind) -> list[FileName]:
+        """Return the names of all files of a kind, in order; raises HistoryError."""
+        return sorted(_names(await self._list(f"kind={kind.value}/")))
+
+    async def load(self, name: FileName) -> tuple[pa.Table, Label]:
+        """Return one file; raises TornError, NewerHistoryError or HistoryError, and KeyError where it is gone."""
+        try:
+            content = await self._store.read(str(name))
+        except (OSError, CollectError) as error:
+            raise HistoryError(f"cannot read {name}: {_because(error)}") from None
+        return await asyncio.to_thread(decode, name.kind, content, str(name))
+
+    async def put(self, name: FileName, content: bytes) -> None:
+        """Write one file, at once and wholly; raises HistoryError."""
+        try:
+            await self._store.write(str(name), content)
+        except (OSError, CollectError) as error:
+            raise HistoryError(f"cannot write {name}: {_because(error)}") from None
+
+    async def drop(self, name: FileName) -> None:
+        """Let go of one file; raises HistoryError."""
+        try:
+            await self._store.delete(str(name))
+        except (OSError, CollectError) as error:
+            raise HistoryError(f"cannot delete {name}: {_because(error)}") from None
+
+    async def set_aside(self, name: FileName) -> None:
+        """Rename a torn file, so that nobody takes it for rows; raises HistoryError."""
+        try:
+            await self._store.write(f"{name}{_TORN}", await self._store.read(str(name)))
+        except (OSError, CollectError) as error:
+            raise HistoryError(f"cannot set {name} aside: {_because(error)}") from None
+        await self.drop(name)
+
+    async def _list(self, prefix: str) -> tuple[str, ...]:
+        try:
+            return await self._store.list(prefix)
+        except (OSError, CollectError) as error:
+            raise HistoryError(f"cannot list {prefix}: {_because(error)}") from None
+
+    async def _gather(self, names: Iterable[FileName], make: Callable[[pa.Table], pa.Table] | None = None) -> _Found:
+        """Read files, those of hours first: they say which of the others do not count any more."""
+        found = _Found([], [], [], set(), set())
+        for name in sorted(names, key=lambda name: -name.length_ms):
+            if name.leaf in found.replaced:
+                continue
+            try:
+                rows, label = await self.load(name)
+            except TornError:
+                found.torn.append(str(name))
+                continue
+            except KeyError:  # it was replaced by its hour since it was listed
+                continue
+            found.replaced.update(label.replaces)
+            found.read.add(name.leaf)
+            found.minutes.extend(label.minutes)
+            found.parts.append(rows if make is None else await asyncio.to_thread(make, rows))
+        return found
+
+
+def _names(paths: Iterable[str]) -> list[FileName]:
+    return [name for path in paths if (name := FileName.parse(path)) is not None]
+
+
+def _within(rows: pa.Table, window: Window) -> pa.Table:
+    """Return the rows that begin in a window."""
+    start = rows["start"].cast(pa.int64())
+    return rows.filter(pc.and_(pc.greater_equal(start, window.start), pc.less(start, window.end)))
+
+
+def stretches(minutes: Iterable[Instant]) -> tuple[Window, ...]:
+    """Return the stretches that minutes make together."""
+    found: list[Window] = []
+    for start in sorted(set(minutes)):
+        if found and found[-1].end == start:
+            found[-1] = Window(found[-1].start, start + MINUTE_MS)
+        else:
+            found.append(Window(start, start + MINUTE_MS))
+    return tuple(found)
+
+
+def _because(error: OSError | CollectError) -> str:
+    return str(error) if isinstance(error, CollectError) else error.strerror or type(error).__name__

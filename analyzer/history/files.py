@@ -1,0 +1,113 @@
+"""Files of history: rows to bytes and back, with the version of the schema and what each file covers.
+
+The version stands in the file's own metadata. A newer one is refused, an older one brought to the present; what cannot
+be read at all is torn, which costs its rows and nothing else.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from msgspec import Struct
+
+from analyzer.errors import DynascopeError
+from analyzer.history.columns import SCHEMAS, Kind
+from analyzer.model.instant import Instant
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+__all__ = ["SCHEMA_VERSION", "HistoryError", "Label", "NewerHistoryError", "TornError", "decode", "encode"]
+
+SCHEMA_VERSION = 1
+"""Version of the files; an older one is read, a newer one is refused."""
+
+_VERSION, _LABEL = b"dynascope.history", b"dynascope.label"
+_ZSTD_LEVEL = 6
+"""Levels beyond it save less than a hundredth and take twice the time."""
+
+
+class HistoryError(DynascopeError):
+    """History could not be read or written."""
+
+
+class NewerHistoryError(HistoryError):
+    """A file was written by a newer version."""
+
+
+class TornError(HistoryError):
+    """A file cannot be read: it is half there, or something else."""
+
+
+class Label(Struct, frozen=True):
+    """What a file says of itself: the starts of the minutes that it covers, rows in them or not.
+
+    `replaces` names files whose rows are in this one: where they are still there, they do not count.
+    """
+
+    daemon: str = ""
+    minutes: tuple[Instant, ...] = ()
+    replaces: tuple[str, ...] = ()
+
+
+def encode(kind: Kind, rows: pa.Table, label: Label) -> bytes:
+    """Return the file of some rows."""
+    told = {
+        _VERSION: b"%d" % SCHEMA_VERSION,
+        _LABEL: json.dumps(
+            {"daemon": label.daemon, "minutes": label.minutes, "replaces": label.replaces}, separators=(",", ":")
+        ).encode(),
+    }
+    sink = pa.BufferOutputStream()
+    pq.write_table(
+        rows.select(SCHEMAS[kind].names).cast(SCHEMAS[kind]).replace_schema_metadata(told),
+        sink,
+        compression="zstd",
+        compression_level=_ZSTD_LEVEL,
+    )
+    content: bytes = sink.getvalue().to_pybytes()
+    return content
+
+
+def decode(kind: Kind, content: bytes, name: str) -> tuple[pa.Table, Label]:
+    """Return the rows of a file and its label; raises NewerHistoryError or TornError."""
+    try:
+        file = pq.ParquetFile(pa.BufferReader(content))
+        rows = file.read()
+        told = file.metadata.metadata or {}
+        version = int(told[_VERSION])
+        plain = json.loads(told[_LABEL])
+        label = Label(str(plain["daemon"]), tuple(plain["minutes"]), tuple(plain["replaces"]))
+    except (pa.ArrowException, OSError, KeyError, ValueError, TypeError) as error:
+        raise TornError(f"{name} is no file of history: {type(error).__name__}") from None
+    if version > SCHEMA_VERSION:
+        raise NewerHistoryError(
+            f"{name} has schema {version}, this version reads up to {SCHEMA_VERSION}: run the newer version, "
+            "or leave its files out"
+        )
+    return _present(kind, rows, version, name), label
+
+
+_STEPS: Mapping[int, Callable[[pa.Table], pa.Table]] = {}
+"""What brings rows of a version to the next one, where a column did more than appear."""
+
+
+def _present(kind: Kind, rows: pa.Table, version: int, name: str) -> pa.Table:
+    """Bring rows to the present schema: columns that are new are null, those that are gone are left out."""
+    for number in range(version, SCHEMA_VERSION):
+        rows = _STEPS.get(number, _as_it_is)(rows)
+    schema = SCHEMAS[kind]
+    columns = [
+        rows[field.name] if field.name in rows.column_names else pa.nulls(len(rows), field.type) for field in schema
+    ]
+    try:
+        return pa.table(columns, names=schema.names).cast(schema)
+    except pa.ArrowException as error:
+        raise TornError(f"{name} is no file of {kind.value}: {type(error).__name__}") from None
+
+
+def _as_it_is(rows: pa.Table) -> pa.Table:
+    return rows

@@ -1,0 +1,67 @@
+"""A local folder as a place for bytes: every file is there whole or not at all."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from pathlib import Path
+
+__all__ = ["FolderBlobs"]
+
+_UNFINISHED = ".part"
+
+
+class FolderBlobs:
+    """Stores bytes under names with `/` between folders; what fails raises OSError."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def __str__(self) -> str:
+        return str(self._folder)
+
+    async def read(self, name: str) -> bytes:
+        """Return what is stored under a name; raises KeyError."""
+        try:
+            return await asyncio.to_thread((self._folder / name).read_bytes)
+        except FileNotFoundError:
+            raise KeyError(name) from None
+
+    async def write(self, name: str, content: bytes) -> None:
+        """Store bytes at once and wholly: they are on disk before they have their name."""
+        await asyncio.to_thread(self._write, self._folder / name, content)
+
+    async def list(self, prefix: str) -> tuple[str, ...]:
+        """Return the names that begin with a prefix, in order; unfinished ones are none."""
+        return await asyncio.to_thread(self._list, prefix)
+
+    async def delete(self, name: str) -> None:
+        """Let go of what is stored under a name, if anything is; a folder that gets empty goes too."""
+        await asyncio.to_thread(self._delete, self._folder / name)
+
+    @staticmethod
+    def _write(path: Path, content: bytes) -> None:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        unfinished = path.with_name(f".{path.name}.{os.getpid()}{_UNFINISHED}")
+        try:
+            with unfinished.open("wb") as file:
+                file.write(content)
+                file.flush()
+                os.fsync(file.fileno())
+            unfinished.replace(path)
+        except OSError:
+            unfinished.unlink(missing_ok=True)
+            raise
+
+    def _list(self, prefix: str) -> tuple[str, ...]:
+        within, _, _ = prefix.rpartition("/")
+        found: list[str] = []
+        for folder, _, names in os.walk(self._folder / within):
+            inner = Path(folder).relative_to(self._folder).as_posix()
+            found += [name if inner == "." else f"{inner}/{name}" for name in names if not name.endswith(_UNFINISHED)]
+        return tuple(sorted(name for name in found if name.startswith(prefix)))
+
+    def _delete(self, path: Path) -> None:
+        path.unlink(missing_ok=True)
+        if path.parent != self._folder and path.parent.is_dir() and not any(path.parent.iterdir()):
+            path.parent.rmdir()
