@@ -1,0 +1,154 @@
+// The page: asks the daemon what it concluded, shows it, and follows what changes.
+
+import { RefusedError, SignInError, follow, get, keep_token } from "./api.js";
+import { at } from "./dom.js";
+import { reveal_finding, show_findings } from "./findings.js";
+import { show_honesty } from "./honesty.js";
+import { show_indexes } from "./indexes.js";
+import { current_map, load_map, map_query, over, redraw, take_columns } from "./map.js";
+import { show_controls, show_foot } from "./map_controls.js";
+import { back, pin } from "./map_input.js";
+import { show_patterns } from "./patterns.js";
+import { heard, watch } from "./stale.js";
+import { look, on_change, read, state } from "./state.js";
+import { show_verdict, show_waiting } from "./verdict.js";
+
+const WAIT_MS = 3000;
+const OF_THE_MAP = ["table", "index", "direction", "mode", "from", "to"];
+const known = { report: null, patterns: [], indexes: [], honesty: null, targets: [] };
+let following = null;
+
+async function start() {
+  try {
+    known.report = await get("/api/v1/report");
+  } catch (error) {
+    return refuse(error);
+  }
+  at("sign-in").hidden = true;
+  document.body.classList.add("ready");
+  show_everything();
+  await Promise.all([refresh_beside(), choose_map()]);
+  if (state.finding !== null) reveal_finding(state.finding);
+  return listen();
+}
+
+function refuse(error) {
+  if (error instanceof SignInError) return ask_for_token(error.message);
+  show_waiting(error instanceof RefusedError && error.status === 503
+    ? "Nothing judged yet: the first judgement comes within a window of traffic." : "The daemon does not answer. Trying again …");
+  setTimeout(start, WAIT_MS);
+  return null;
+}
+
+function ask_for_token(reason) {
+  show_waiting("Sign in to see the verdict.");
+  at("sign-in-refused").textContent = reason;
+  at("sign-in").hidden = false;
+  document.body.classList.remove("ready");
+  at("token").focus();
+}
+
+function show_everything() {
+  const { report } = known;
+  show_verdict(report);
+  show_findings(report);
+  show_patterns(known.patterns.length ? known.patterns : report.patterns);
+  show_indexes(known.indexes, report.findings);
+  show_honesty(report, known.honesty);
+  heard(report.as_of);
+}
+
+/** Fetch what the report does not hold; a daemon without one of them shows the rest. */
+async function refresh_beside() {
+  const ask = async (path, take) => {
+    try {
+      take(await get(path));
+    } catch (error) {
+      if (error instanceof SignInError) throw error;
+    }
+  };
+  await Promise.all([
+    ask("/api/v1/patterns", (told) => { known.patterns = told.patterns; }),
+    ask("/api/v1/gsi", (told) => { known.indexes = told.indexes; }),
+    ask("/api/v1/honesty", (told) => { known.honesty = told; }),
+    ask("/api/v1/targets", (told) => { known.targets = told.targets; }),
+  ]);
+  show_everything();
+}
+
+/** Choose what the verdict is about where nothing was chosen, and show its map. */
+async function choose_map() {
+  const finding = known.report.findings.find((one) => one.id === known.report.verdict.finding);
+  if (state.table === null && finding) {
+    look({ table: finding.table, index: finding.index ?? "", direction: finding.direction });
+  }
+  await show_map();
+}
+
+async function show_map() {
+  try {
+    await load_map(known.targets);
+  } catch (error) {
+    if (error instanceof SignInError) return ask_for_token(error.message);
+    at("map-says").textContent = `The map cannot be shown: ${error.message}`;
+  }
+  return null;
+}
+
+async function listen() {
+  following?.abort();
+  following = new AbortController();
+  const { since: _since, until: _until, step: _step, ...of } = map_query();
+  try {
+    await follow("/api/v1/events", of, take_event, following.signal);
+  } catch (error) {
+    if (error instanceof SignInError) ask_for_token(error.message);
+  }
+}
+
+async function take_event(name, told) {
+  if (name !== "report" || told === null) return;
+  heard(told.as_of, told.slice_ms);
+  const { report } = known;
+  report.as_of = told.as_of;
+  for (const part of ["verdict", "findings"]) if (told[part]) report[part] = told[part];
+  if (told.patterns) known.patterns = told.patterns;
+  if (told.gsi) known.indexes = told.gsi;
+  if (told.honesty) known.honesty = told.honesty;
+  show_everything();
+  if (told.heatmap && !take_columns(told.heatmap)) await show_map();
+}
+
+function chosen(changed) {
+  if (known.report === null) return;
+  if (changed.includes("finding") && state.finding !== null) reveal_finding(state.finding);
+  show_findings(known.report);
+  show_patterns(known.patterns.length ? known.patterns : known.report.patterns);
+  if (changed.some((name) => OF_THE_MAP.includes(name))) {
+    show_map().then(listen);
+  } else if (current_map() !== null) {
+    show_controls(known.targets, current_map());
+    over();
+    if (changed.includes("view") || changed.includes("row")) show_foot(current_map(), at("cell-says"));
+  }
+}
+
+at("sign-in").addEventListener("submit", (event) => {
+  event.preventDefault();
+  keep_token(at("token").value);
+  at("token").value = "";
+  start();
+});
+at("map-frame").addEventListener("click", (event) => {
+  const row = event.target.closest("button.label")?.dataset.row;
+  if (row !== undefined) pin(current_map(), { row: Number(row), column: null });
+});
+document.addEventListener("keydown", (event) => {
+  if (event.key === "Escape" && back()) event.preventDefault();
+});
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => redraw());
+new ResizeObserver(() => over()).observe(at("map-frame"));
+read();
+on_change(chosen);
+watch();
+start();

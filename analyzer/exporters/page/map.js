@@ -1,0 +1,217 @@
+// The map of heat: keys by time, drawn, labelled, and kept up to date.
+
+import { get } from "./api.js";
+import { at, el, fill } from "./dom.js";
+import { cell_words, column_of, decode, end_of, map_title, matrix, patched, time_of } from "./heat.js";
+import { listen } from "./map_input.js";
+import { show_controls, show_foot } from "./map_controls.js";
+import { draw_overlay } from "./overlay.js";
+import { color, draw, scale } from "./plot.js";
+import { state } from "./state.js";
+import { clock, compact, count, share } from "./words.js";
+
+const FINE_MS = 10 * 60_000;
+const AXIS = 22;
+const TOP = 54;
+const ROW_LEAST = 13;
+const ROW_MOST = 24;
+const TALL = 268;
+
+let map = null;
+let parts = null; // the elements of the frame
+let cursor = null;
+let brush = null;
+let turn = 0;
+
+/** The map that is shown, null before the first. */
+export function current_map() {
+  return map;
+}
+
+/** What of the map is asked for, as the API's parameters. */
+export function map_query() {
+  const is_zoomed = state.from !== null && state.to !== null;
+  const is_fine = is_zoomed && Date.parse(state.to) - Date.parse(state.from) <= FINE_MS;
+  return { table: state.table, index: state.index || null, direction: state.direction, mode: state.mode ?? "ceiling",
+    since: is_zoomed ? state.from : null, until: is_zoomed ? state.to : null, step: is_fine ? "1s" : null };
+}
+
+/** Fetch the map that is asked for, and show it. */
+export async function load_map(targets) {
+  turn += 1;
+  const mine = turn;
+  const asked = map_query();
+  const told = await fetch_map(asked);
+  if (mine !== turn) return;
+  map = told.map;
+  cursor = null;
+  show_controls(targets, map);
+  if (map.rows.length === 0) return show_empty();
+  build(told);
+  await redraw(told.figures);
+}
+
+/** Take the columns of an update; returns false where the map has to be fetched anew. */
+export function take_columns(update) {
+  if (map === null || state.from !== null) return true;
+  const made = patched(map, update);
+  if (made === null) return false;
+  map = made;
+  if (parts !== null) redraw(parts.figures);
+  return true;
+}
+
+/** Draw again what depends on what is chosen, or on the colors. */
+export async function redraw(figures = parts?.figures) {
+  if (parts === null || map === null) return;
+  parts.figures = figures;
+  const tall = map.rows.length * row_height();
+  const x = { type: "date", range: [map.at, end_of(map)], autorange: false };
+  const [trace, ...rest] = figures.heatmap.data.filter((one) => one.type === "heatmap");
+  const cells = { ...trace, ...(rest[0] ?? {}), z: matrix(map), x: undefined, y: undefined, x0: map.at + map.step_ms / 2, dx: map.step_ms,
+    y0: 0, dy: 1, colorscale: scale(map.mode), zmin: 0, zmax: map.mode === "relative" ? 100 : 250, zauto: false, showscale: false,
+    hoverinfo: "none", xgap: 0, ygap: 1, text: undefined, customdata: undefined };
+  await Promise.all([
+    draw(parts.heat, { data: [cells], layout: {} }, { height: tall + AXIS, margin: { l: 0, r: 0, t: 0, b: AXIS },
+      layout: { xaxis: { ...x, showgrid: false, nticks: 8, tickformat: tick_format() }, shapes: [], annotations: [],
+        yaxis: { range: [map.rows.length - 0.5, -0.5], autorange: false, showgrid: false, showticklabels: false } } }),
+    draw(parts.top, top_figure(figures.top), { height: TOP, margin: { l: 0, r: 0, t: 4, b: 1 },
+      layout: { xaxis: { ...x, showticklabels: false, showgrid: false }, shapes: [], annotations: [],
+        yaxis: { rangemode: "tozero", nticks: 3, side: "left", ticklabelposition: "inside", showticklabels: false, autorange: true } } }),
+  ]);
+  draw_marks();
+  over();
+}
+
+/** Draw the overlay anew, and say what is under the cursor or pinned. */
+export function over() {
+  if (parts === null || map === null) return;
+  const pin = pinned_cell();
+  draw_overlay(parts.overlay, map, { cursor, pin, brush, pattern: state.pattern });
+  const told = cursor ?? pin;
+  if (told === null) fill(parts.says, el("span", { class: "quiet", text: "Point at a cell, or move through them with the arrow keys." }));
+  else {
+    const column = told.column ?? column_of(map, Date.parse(map.rows[told.row].heat_max_at ?? map.start));
+    const [name, more] = cell_words(map, told.row, column);
+    fill(parts.says, el("strong", { text: name }), ` ${more.join(" · ")}`);
+  }
+  parts.labels.forEach((one, row) => {
+    one.classList.toggle("chosen", row === pin?.row);
+    one.classList.toggle("dim", state.pattern !== null && map.rows[row].pattern !== state.pattern && map.rows.some((each) => each.pattern === state.pattern));
+  });
+}
+
+/** Move the cursor (null: away), or change the brush. */
+export function point(to, selected = brush) {
+  cursor = to;
+  brush = selected;
+  over();
+}
+
+export function pointed() {
+  return { cursor, brush };
+}
+
+async function fetch_map(asked) {
+  const fetch_all = async (query) => {
+    const [told, heatmap, top] = await Promise.all([get("/api/v1/heatmap", query),
+      get("/api/v1/figures/heatmap", query), get("/api/v1/figures/top", query)]);
+    return { map: decode(told), figures: { heatmap, top } };
+  };
+  try {
+    return await fetch_all(asked);
+  } catch (error) {
+    if (asked.step !== "1s" || error.status !== 400) throw error;
+    return fetch_all({ ...asked, step: null }); // no seconds are kept of that stretch
+  }
+}
+
+function show_empty() {
+  parts = null;
+  fill(at("map-says"), el("strong", { text: map_title(map) }));
+  fill(at("map-frame"), el("p", { class: "quiet", text: map.hint ?? "No keys were seen here in this stretch." }));
+  fill(at("map-foot"));
+}
+
+function row_height() {
+  return Math.max(ROW_LEAST, Math.min(ROW_MOST, Math.floor(TALL / map.rows.length)));
+}
+
+function build({ figures }) {
+  const tall = row_height();
+  const labels = map.rows.map((row, number) => label(row, number, tall));
+  const overlay = el("canvas", { class: "overlay", "aria-hidden": "true" });
+  const box = el("div", { class: "cells", tabindex: "0", role: "application", "aria-roledescription": "heat map", "data-focus": "cells",
+    "aria-label": `${map_title(map)}. Arrow keys move, Shift and arrows select a stretch, Enter pins or zooms, Escape goes back. The same is in the table below.`,
+    "aria-describedby": "cell-says" }, overlay);
+  const says = el("p", { id: "cell-says", class: "cell-says", "aria-live": "polite" });
+  const [heat, top] = [el("div", { class: "heat" }), el("div", { class: "top" })];
+  const marks = el("div", { class: "marks" });
+  box.style.height = `${tall * map.rows.length}px`;
+  const most = Math.max(...map.top.units.map((one) => one ?? 0));
+  fill(at("map-frame"),
+    el("p", { class: "top-says", text: `${map.direction} units a second: at most ${compact(most)}${map.top.limit === null ? "" : `, limit ${compact(map.top.limit)}`}` }),
+    el("div", { class: "top-box" }, top, marks),
+    el("p", { class: "share-says", text: "share of units" }),
+    el("div", { class: "labels" }, ...labels), el("div", { class: "heat-box" }, heat, box),
+    el("ol", { class: "shares", "aria-hidden": "true" }, ...map.rows.map((row) => share_bar(row, tall))));
+  fill(at("map-says"), ...shape_words());
+  parts = { heat, top, overlay, box, says, labels, marks, figures };
+  show_foot(map, says);
+  listen(box, () => map);
+}
+
+function label(row, number, tall) {
+  const is_hot = (row.heat_max ?? 0) >= 1 && map.mode !== "relative";
+  const made = el("button", { type: "button", tabindex: "-1", class: is_hot ? "label hot" : "label",
+    title: [row.label, row.pattern, row.caller].filter(Boolean).join(" · "), "data-row": number, text: row.label });
+  made.style.height = `${tall}px`;
+  return made;
+}
+
+function share_bar(row, tall) {
+  const [bar, edge] = [el("span", { class: "share-fill" }), el("span", { class: "share-edge" })];
+  bar.style.width = `${100 * Math.min(1, row.share)}%`;
+  edge.style.left = `${100 * Math.min(1, row.share_low)}%`;
+  edge.style.width = `${100 * Math.max(0.005, Math.min(1, row.share_high) - row.share_low)}%`;
+  const made = el("li", { title: `${share(row.share)} [${share(row.share_low)}–${share(row.share_high)}] of units, ${count(row.units)}` },
+    el("span", { class: "share-track" }, bar, edge), el("span", { class: "share-number", text: share(row.share) }));
+  made.style.height = `${tall}px`;
+  return made;
+}
+
+function shape_words() {
+  if (map.labels.length === 0) return [el("span", { class: "quiet", text: `${map_title(map)}. No shape stands out.` })];
+  return map.labels.map((one, number) => el("span", { class: "shape" },
+    el("span", { class: "tag", text: String(number + 1) }), ` ${one.kind.replaceAll("-", " ")}: ${one.text} `));
+}
+
+function draw_marks() {
+  fill(parts.marks, ...map.marks.filter((one) => Date.parse(one.at) >= map.at && Date.parse(one.at) < end_of(map)).map((one) => {
+    const part = (Date.parse(one.at) - map.at) / (end_of(map) - map.at);
+    const made = el("span", { class: part > 0.6 ? "mark left" : "mark", title: `${clock(one.at)} UTC ${one.what}`, text: one.what });
+    if (part > 0.6) made.style.right = `${100 * (1 - part)}%`;
+    else made.style.left = `${100 * part}%`;
+    return made;
+  }));
+}
+
+function top_figure(figure) {
+  const [first, ...others] = figure.data;
+  const x = map.top.units.map((_, column) => time_of(map, column) + map.step_ms / 2);
+  const line = { ...first, x, y: map.top.units, line: { ...first?.line, color: color("heat-3"), width: 1.5 }, fillcolor: color("fill") };
+  return { layout: figure.layout, data: [line, ...others.map((one) => ({ ...one, line: { ...one.line, color: color("hot-ink"), width: 1.5, dash: "dash" } }))] };
+}
+
+function tick_format() {
+  return map.columns * map.step_ms <= FINE_MS ? "%H:%M:%S" : "%H:%M";
+}
+
+function pinned_cell() {
+  if (state.row === null) return null;
+  const row = map.rows.findIndex((one) => one.label === state.row);
+  if (row < 0) return null;
+  const time = state.column === null ? null : Date.parse(state.column);
+  const is_inside = time !== null && time >= map.at && time < end_of(map);
+  return { row, column: is_inside ? column_of(map, time) : null };
+}

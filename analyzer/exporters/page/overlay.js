@@ -1,0 +1,140 @@
+// What lies over the drawn heat: hatching of refused cells, what is not known, shapes that were found, cursor and pin.
+
+import { UNKNOWN, column_of, time_of } from "./heat.js";
+import { color } from "./plot.js";
+
+const TAG = 8;
+
+/** Draw the overlay of a map; `look` holds cursor, pin, chosen pattern and brush, each null where there is none. */
+export function draw_overlay(canvas, map, look) {
+  const [width, height] = [canvas.clientWidth, canvas.clientHeight];
+  const dense = window.devicePixelRatio || 1;
+  canvas.width = Math.round(width * dense);
+  canvas.height = Math.round(height * dense);
+  const pen = canvas.getContext("2d");
+  pen.scale(dense, dense);
+  const size = { wide: width / map.columns, tall: height / map.rows.length, width, height };
+  dim_others(pen, map, size, look.pattern);
+  fill_cells(pen, map, size, (cell) => map.heat[cell] === UNKNOWN, dots(pen));
+  fill_cells(pen, map, size, (cell) => map.throttled[cell] > 0, hatch(pen));
+  for (const mark of map.marks) draw_mark(pen, map, size, mark);
+  map.labels.forEach((label, number) => draw_label(pen, map, size, label, number));
+  if (look.brush !== null) draw_brush(pen, size, look.brush);
+  if (look.pin !== null) frame(pen, size, look.pin, color("pin"));
+  if (look.cursor !== null) frame(pen, size, look.cursor, color("ink"));
+}
+
+function fill_cells(pen, map, size, is_meant, pattern) {
+  pen.fillStyle = pattern;
+  for (let row = 0; row < map.rows.length; row += 1) {
+    for (let column = 0; column < map.columns; column += 1) {
+      if (!is_meant(row * map.columns + column)) continue;
+      let end = column + 1;
+      while (end < map.columns && is_meant(row * map.columns + end)) end += 1;
+      pen.fillRect(column * size.wide, row * size.tall, (end - column) * size.wide, size.tall);
+      column = end;
+    }
+  }
+}
+
+function hatch(pen) {
+  return tile(pen, 6, (small) => {
+    for (const [ink, thick] of [[color("hatch-edge"), 2.6], [color("hatch"), 1.3]]) {
+      small.strokeStyle = ink;
+      small.lineWidth = thick;
+      for (const shift of [-6, 0, 6]) {
+        small.beginPath();
+        small.moveTo(shift - 1, 7);
+        small.lineTo(shift + 7, -1);
+        small.stroke();
+      }
+    }
+  });
+}
+
+function dots(pen) {
+  return tile(pen, 6, (small) => {
+    small.fillStyle = color("unknown");
+    small.fillRect(0, 0, 6, 6);
+    small.fillStyle = color("quiet");
+    small.fillRect(2, 2, 1, 1);
+  });
+}
+
+function tile(pen, side, paint) {
+  const small = document.createElement("canvas");
+  small.width = side;
+  small.height = side;
+  paint(small.getContext("2d"));
+  return pen.createPattern(small, "repeat");
+}
+
+function dim_others(pen, map, size, pattern) {
+  if (pattern === null || !map.rows.some((row) => row.pattern === pattern)) return;
+  pen.fillStyle = color("veil");
+  map.rows.forEach((row, number) => {
+    if (row.pattern !== pattern) pen.fillRect(0, number * size.tall, size.width, size.tall);
+  });
+}
+
+function draw_mark(pen, map, size, mark) {
+  const time = Date.parse(mark.at);
+  if (time < map.at || time > time_of(map, map.columns)) return;
+  const x = ((time - map.at) / map.step_ms) * size.wide;
+  pen.strokeStyle = color("ink");
+  pen.lineWidth = 1;
+  pen.setLineDash([3, 3]);
+  pen.beginPath();
+  pen.moveTo(x, 0);
+  pen.lineTo(x, size.height);
+  pen.stroke();
+  pen.setLineDash([]);
+}
+
+function draw_label(pen, map, size, label, number) {
+  const [from, to] = [column_of(map, Date.parse(label.from)), column_of(map, Date.parse(label.to) - 1) + 1];
+  const top = label.row === null ? 0 : label.row * size.tall;
+  const tall = label.row === null ? size.height : size.tall;
+  if (to - from < map.columns || label.row !== null) {
+    pen.strokeStyle = color("ink");
+    pen.lineWidth = 1.5;
+    pen.setLineDash(label.row === null ? [6, 4] : []);
+    pen.strokeRect(from * size.wide + 0.75, top + 0.75, (to - from) * size.wide - 1.5, tall - 1.5);
+    pen.setLineDash([]);
+  }
+  tag(pen, from * size.wide + 2, top + (label.row === null ? 2 + (number % 3) * 18 : (tall - 2 * TAG) / 2), size, String(number + 1));
+}
+
+function tag(pen, x, y, size, text) {
+  const [left, top] = [Math.max(0, Math.min(size.width - 2 * TAG, x)), Math.max(0, Math.min(size.height - 2 * TAG, y))];
+  pen.fillStyle = color("ink");
+  pen.beginPath();
+  pen.arc(left + TAG, top + TAG, TAG - 0.5, 0, 2 * Math.PI);
+  pen.fill();
+  pen.fillStyle = color("page");
+  pen.font = "bold 11px system-ui, sans-serif";
+  pen.textAlign = "center";
+  pen.textBaseline = "middle";
+  pen.fillText(text, left + TAG, top + TAG + 0.5);
+}
+
+function draw_brush(pen, size, { from, to }) {
+  const [left, right] = [Math.min(from, to) * size.wide, (Math.max(from, to) + 1) * size.wide];
+  pen.fillStyle = color("veil");
+  pen.fillRect(0, 0, left, size.height);
+  pen.fillRect(right, 0, size.width - right, size.height);
+  pen.strokeStyle = color("ink");
+  pen.lineWidth = 1.5;
+  pen.strokeRect(left, 1, right - left, size.height - 2);
+}
+
+/** Frame a cell, or a whole row where it names no column. */
+function frame(pen, size, { row, column }, ink) {
+  const left = column === null ? 0 : column * size.wide;
+  const wide = column === null ? size.width : Math.max(size.wide, 4);
+  for (const [one, thick] of [[color("page"), 4], [ink, 2]]) {
+    pen.strokeStyle = one;
+    pen.lineWidth = thick;
+    pen.strokeRect(left, row * size.tall, wide, size.tall);
+  }
+}
