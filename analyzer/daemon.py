@@ -331,7 +331,7 @@ class Daemon:
         # what is polled stays what it was, and is judged as such
         self._setup = setup = msgspec.structs.replace(setup, fixed=before.fixed, collected=before.collected)
         self._watch.adopt(setup)
-        self._out.server.policy, self._out.server.salt = setup.policy, setup.salt
+        self._out.server.look(setup.policy, setup.salt)
         if before.request_log != setup.request_log:
             self._stream.stop()
         self._out.log.info("configuration and contract reloaded")

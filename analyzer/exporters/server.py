@@ -12,14 +12,14 @@ from aiohttp.http_exceptions import HttpProcessingError
 
 from analyzer.errors import UsageError
 from analyzer.exporters.address import is_loopback
-from analyzer.exporters.docs import detector_page, docs_index, landing_page, metrics_page, prometheus_page
+from analyzer.exporters.docs import detector_page, docs_index, metrics_page, prometheus_page
 from analyzer.exporters.marks import Marks, read_mark
 from analyzer.exporters.posted import posted
 from analyzer.exporters.prometheus import NOTHING_YET, OPENMETRICS_TYPE, TEXT_TYPE, Exposition
+from analyzer.exporters.screen import Screen
+from analyzer.exporters.shown import Shown
 from analyzer.exporters.snoozes import SnoozeDesk
 from analyzer.model.instant import format_instant
-from analyzer.render.json import report_object
-from analyzer.render.show import show
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
@@ -45,7 +45,7 @@ _CLOSE_SECONDS = 1.0
 class Server:
     """An exporter that keeps the last report and the last rendering of the metrics, and hands them out.
 
-    Requests never compute anything about the traffic: what they get was made in the analysis before.
+    Requests never judge: what they get was concluded in the analysis before, and what is drawn of it is drawn once.
     """
 
     def __init__(
@@ -56,23 +56,38 @@ class Server:
         marks: Marks | None = None,
         clock: Callable[[], Instant] = lambda: time.time_ns() // 1_000_000,
     ) -> None:
-        self.policy: Policy = policy
-        self.salt = salt
+        self._shown = Shown(policy, salt)
         self.marks = Marks() if marks is None else marks
         self.is_standby: Callable[[], bool] = bool
         """Whether another daemon reads AWS instead of this one."""
         self.snoozes = SnoozeDesk(clock)
+        self.screen = Screen(self._shown)
         self._clock = clock
         self._pages = pages
         self._exposition: Exposition = NOTHING_YET
-        self._report: Report | None = None
-        self._document: dict[str, Any] | None = None
         self._runner: web.AppRunner | None = None
         self._is_guarded = True
 
+    @property
+    def policy(self) -> Policy:
+        """How keys are shown."""
+        return self._shown.policy
+
+    @property
+    def salt(self) -> Salt | None:
+        """What makes the tokens of keys that are shown."""
+        return self._shown.salt
+
+    def look(self, policy: Policy, salt: Salt | None = None) -> None:
+        """Show keys in another way from now on."""
+        self._shown.policy, self._shown.salt = policy, salt
+        self._shown.forget()
+        self.screen.forget()
+
     async def export(self, report: Report) -> None:
         """Show a report from now on."""
-        self._report, self._document = report, None
+        self._shown.take(report)
+        self.screen.forget()
 
     def publish(self, exposition: Exposition) -> None:
         """Serve a rendering of the metrics from now on."""
@@ -85,7 +100,6 @@ class Server:
         app = web.Application(middlewares=[self._guard])
         app.add_routes(
             [
-                web.get("/", self._landing),
                 web.get("/metrics", self._metrics),
                 web.get("/healthz", self._health),
                 web.get("/readyz", self._ready),
@@ -97,6 +111,7 @@ class Server:
                 web.get("/api/v1/findings", self._api_findings),
                 web.post("/api/v1/changes", self._api_changes),
                 *self.snoozes.routes(),
+                *self.screen.routes(),
             ]
         )
         self._runner = web.AppRunner(app, access_log=None, handle_signals=False, shutdown_timeout=_CLOSE_SECONDS)
@@ -129,13 +144,9 @@ class Server:
             response = await handler(request)  # its name is aiohttp's, which passes it by keyword
         except web.HTTPException as refusal:
             response = web.Response(status=refusal.status, text=f"{refusal.reason}\n", headers=_HEADERS)
-        response.headers.update(_HEADERS)
+        for name, value in _HEADERS.items():
+            response.headers.setdefault(name, value)
         return response
-
-    async def _landing(self, _request: web.Request) -> web.Response:
-        document = self._shown()
-        verdict = "nothing judged yet" if document is None else str(document["verdict"]["text"])
-        return _html(landing_page(verdict))
 
     async def _metrics(self, request: web.Request) -> web.Response:
         is_open = "application/openmetrics-text" in request.headers.get("Accept", "")
@@ -149,7 +160,7 @@ class Server:
         """Say whether it works; one that stands by does, and is ready to take over."""
         if self.is_standby():
             return web.Response(text="standby\n")
-        if self._report is None:
+        if self._shown.report is None:
             return web.Response(status=503, text="nothing judged yet\n")
         return web.Response(text="ok\n")
 
@@ -172,10 +183,10 @@ class Server:
         return _html(page)
 
     async def _api_report(self, _request: web.Request) -> web.Response:
-        return _json(self._judged())
+        return _json(self._shown.document())
 
     async def _api_findings(self, _request: web.Request) -> web.Response:
-        document = self._judged()
+        document = self._shown.document()
         return _json({name: document[name] for name in ("v", "window", "as_of", "verdict", "findings")})
 
     async def _api_changes(self, request: web.Request) -> web.Response:
@@ -187,18 +198,6 @@ class Server:
             return web.Response(status=400, text=f"{error}\n")
         self.marks.add(mark)
         return _json({"v": 1, "time": format_instant(mark.time), "what": mark.what, "detail": mark.detail}, 201)
-
-    def _judged(self) -> dict[str, Any]:
-        document = self._shown()
-        if document is None:
-            raise web.HTTPServiceUnavailable(reason="nothing judged yet")
-        return document
-
-    def _shown(self) -> dict[str, Any] | None:
-        """Return the last report as the show policy allows, made when it is first asked for."""
-        if self._document is None and self._report is not None:
-            self._document = report_object(show(self._report, self.policy, self.salt))
-        return self._document
 
 
 def _is_ours(told: logging.LogRecord) -> bool:

@@ -127,11 +127,15 @@ class KeyHeat(Struct, frozen=True, kw_only=True):
 
 
 class KeySide(Struct, frozen=True):
-    """All partition keys of a target in one direction: about how many there were, and their units."""
+    """All partition keys of a target in one direction: about how many there were, and their units.
+
+    A key that is not listed has `floor` units at most.
+    """
 
     direction: Direction
     distinct: int
     units: float
+    floor: float = 0.0
 
 
 class Hurt(Struct, frozen=True):

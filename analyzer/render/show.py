@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     View = Callable[[KeyShown | None, KeyShown | None], KeyShown | None]
 
-__all__ = ["PLACEHOLDER", "Policy", "show"]
+__all__ = ["PLACEHOLDER", "Policy", "show", "view_of"]
 
 PLACEHOLDER = "{key}"
 """What a finding's texts hold where a key belongs."""
@@ -37,16 +37,7 @@ def show(report: Report, policy: Policy, salt: Salt | None = None) -> Report:
     `reveal` shows what was read, `template` the shape alone, `token` a keyed hash of each part that is no literal;
     without a salt the tokens are this process's own. The evidence below the report, `traffic`, stays behind.
     """
-    if policy == "reveal":
-        view: View = _reveal
-    elif policy == "template":
-        view = _template
-    else:
-        hashing = salt or Salt(secrets.token_bytes(32), is_joinable=False)
-
-        def view(key: KeyShown | None, template: KeyShown | None) -> KeyShown | None:
-            return _token(key, template, hashing)
-
+    view = view_of(policy, salt)
     findings = tuple(_show_finding(finding, view) for finding in report.findings)
     told = next((finding.key for finding in findings if finding.id and finding.id == report.verdict.finding), None)
     return replace(
@@ -56,6 +47,20 @@ def show(report: Report, policy: Policy, salt: Salt | None = None) -> Report:
         keys=tuple(_show_line(line, view) for line in report.keys),
         traffic=(),
     )
+
+
+def view_of(policy: Policy, salt: Salt | None = None) -> View:
+    """Return what shows a key, of which the template is known too, as the policy allows."""
+    if policy == "reveal":
+        return _reveal
+    if policy == "template":
+        return _template
+    hashing = salt or Salt(secrets.token_bytes(32), is_joinable=False)
+
+    def view(key: KeyShown | None, template: KeyShown | None) -> KeyShown | None:
+        return _token(key, template, hashing)
+
+    return view
 
 
 def _reveal(key: KeyShown | None, template: KeyShown | None) -> KeyShown | None:

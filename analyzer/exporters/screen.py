@@ -1,0 +1,188 @@
+"""The page and what it reads: each answer is made once a judgement, beside the loop, when it is first asked for."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import TYPE_CHECKING, Any
+
+from aiohttp import web
+
+from analyzer.exporters.api import changes_object, gsi_object, honesty_object, patterns_object, targets_object
+from analyzer.exporters.api_map import map_object
+from analyzer.exporters.asked import read_question
+from analyzer.exporters.assets import asset, index_page
+from analyzer.exporters.atlas import NO_CALLS
+from analyzer.exporters.docs import landing_page
+from analyzer.exporters.openapi import openapi_document
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Hashable
+
+    from analyzer.exporters.asked import MapQuestion
+    from analyzer.exporters.atlas import Atlas
+    from analyzer.exporters.shown import Shown
+    from analyzer.model.heatmap import HeatMap
+    from analyzer.model.report import Report
+
+__all__ = ["PAGE_POLICY", "Screen"]
+
+PAGE_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; "
+    "connect-src 'self'; frame-ancestors 'none'"
+)
+"""The page runs scripts of this address alone; plotly writes styles into its own elements."""
+
+_MOST_KEPT = 64
+"""Answers that are kept until the next judgement: a few people who look at a few maps."""
+
+
+class Screen:
+    """The routes of the page and of what it draws; `shown` is the report as the show policy allows."""
+
+    def __init__(self, shown: Shown) -> None:
+        self.atlas: Atlas | None = None
+        self._shown = shown
+        self._kept: dict[Hashable, asyncio.Task[Any]] = {}
+
+    def routes(self) -> list[web.RouteDef]:
+        """Return the routes, to be added to an application."""
+        return [
+            web.get("/", self._page),
+            web.get("/page/{name}", self._asset),
+            web.get("/api/v1/openapi.json", self._openapi),
+            web.get("/api/v1/patterns", self._patterns),
+            web.get("/api/v1/changes", self._changes),
+            web.get("/api/v1/targets", self._targets),
+            web.get("/api/v1/heatmap", self._heat_map),
+            web.get("/api/v1/gsi", self._gsi),
+            web.get("/api/v1/honesty", self._honesty),
+        ]
+
+    def forget(self) -> None:
+        """Let go of every answer: something new was judged, or keys are to be shown in another way."""
+        self._kept = {}
+
+    async def patterns(self) -> dict[str, Any]:
+        """Return the patterns with their calls over time."""
+        report, document = self._shown.judged(), self._shown.document()
+        calls = NO_CALLS if self.atlas is None else await self.atlas.calls(report)
+        return patterns_object(document, calls)
+
+    async def gsi(self) -> dict[str, Any]:
+        """Return how indexes keep up."""
+        return await asyncio.to_thread(gsi_object, self._shown.judged())
+
+    async def honesty(self) -> dict[str, Any]:
+        """Return how far to trust it all."""
+        return honesty_object(self._shown.judged(), None if self.atlas is None else self.atlas.health())
+
+    async def drawn(self, question: MapQuestion) -> HeatMap | None:
+        """Return a map, None where there is no such target."""
+        report = self._shown.judged()
+        atlas = self.atlas
+        if atlas is None:
+            return None
+        found: HeatMap | None = await self._once(("map", question), lambda: atlas.heat_map(question, report))
+        return found
+
+    async def _once(self, name: Hashable, make: Callable[[], Awaitable[Any]]) -> Any:  # noqa: ANN401 -- as it is made
+        """Return an answer, made by the first who asks; the oldest makes room."""
+        kept = self._kept
+        if name not in kept:
+            if len(kept) >= _MOST_KEPT:
+                del kept[next(iter(kept))]
+            kept[name] = asyncio.ensure_future(_awaited(make))
+        try:
+            return await asyncio.shield(kept[name])
+        except BaseException:
+            kept.pop(name, None)
+            raise
+
+    async def _answer(self, name: str, make: Callable[[], Awaitable[dict[str, Any]]]) -> web.Response:
+        self._shown.judged()
+
+        async def written() -> bytes:
+            return _json_bytes(await make())
+
+        return _json(await self._once(name, written))
+
+    async def _page(self, _request: web.Request) -> web.Response:
+        page = index_page()
+        if page is None:
+            return web.Response(text=landing_page(self._shown.verdict()), content_type="text/html")
+        headers = {"Content-Security-Policy": PAGE_POLICY}
+        return web.Response(text=page, content_type="text/html", headers=headers)
+
+    async def _asset(self, request: web.Request) -> web.Response:
+        found = await asyncio.to_thread(asset, request.match_info["name"])
+        if found is None:
+            raise web.HTTPNotFound
+        tag = f'"{found.tag}"'
+        headers = {"Cache-Control": "no-cache", "ETag": tag, "Vary": "Accept-Encoding"}
+        if tag in request.headers.get("If-None-Match", ""):
+            return web.Response(status=304, headers=headers)
+        if "gzip" in request.headers.get("Accept-Encoding", ""):
+            headers["Content-Encoding"] = "gzip"
+            return web.Response(body=found.packed, content_type=found.content_type, headers=headers)
+        return web.Response(body=found.plain, content_type=found.content_type, headers=headers)
+
+    async def _openapi(self, _request: web.Request) -> web.Response:
+        return _json(_json_bytes(openapi_document()))
+
+    async def _patterns(self, _request: web.Request) -> web.Response:
+        return await self._answer("patterns", self.patterns)
+
+    async def _changes(self, _request: web.Request) -> web.Response:
+        return _json(_json_bytes(changes_object(self._shown.document())))
+
+    async def _targets(self, _request: web.Request) -> web.Response:
+        return _json(_json_bytes(targets_object(self._shown.judged())))
+
+    async def _gsi(self, _request: web.Request) -> web.Response:
+        return await self._answer("gsi", self.gsi)
+
+    async def _honesty(self, _request: web.Request) -> web.Response:
+        return await self._answer("honesty", self.honesty)
+
+    async def _heat_map(self, request: web.Request) -> web.Response:
+        question = _question(request)
+        report = self._shown.judged()
+
+        async def written() -> bytes:
+            heat_map = _found(await self.drawn(question))
+            return await asyncio.to_thread(self._map_bytes, heat_map, report, question)
+
+        return _json(await self._once(("bytes", question), written))
+
+    def _map_bytes(self, heat_map: HeatMap, report: Report, question: MapQuestion) -> bytes:
+        look = self._shown.policy, self._shown.salt
+        return _json_bytes(map_object(heat_map, report.as_of, *look, is_relative=question.is_relative))
+
+
+async def _awaited(make: Callable[[], Awaitable[Any]]) -> Any:  # noqa: ANN401 -- as it is made
+    return await make()
+
+
+def _question(request: web.Request) -> MapQuestion:
+    """Read what is asked for; what is wrong is refused with 400 and the reason."""
+    try:
+        return read_question(request.query)
+    except ValueError as error:
+        raise web.HTTPBadRequest(reason=str(error)) from None
+
+
+def _found(heat_map: HeatMap | None) -> HeatMap:
+    if heat_map is None:
+        raise web.HTTPNotFound(reason="no such table or index was seen; see /api/v1/targets")
+    return heat_map
+
+
+def _json_bytes(document: dict[str, Any]) -> bytes:
+    return json.dumps(document, separators=(",", ":")).encode() + b"\n"
+
+
+def _json(body: bytes) -> web.Response:
+    answer = web.Response(body=body, content_type="application/json")
+    answer.enable_compression()
+    return answer
