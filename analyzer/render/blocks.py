@@ -1,0 +1,44 @@
+"""A page as blocks that text, Markdown and HTML are written from: headings, paragraphs, lists, tables, commands."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+__all__ = ["Block", "Bullets", "Commands", "Grid", "Heading", "Paragraph"]
+
+
+class Heading(Struct, frozen=True):
+    """A title; level 1 is the page's own."""
+
+    text: str
+    level: int = 2
+
+
+class Paragraph(Struct, frozen=True):
+    """Running text; `is_warning` marks what is to be read first."""
+
+    text: str
+    is_warning: bool = False
+
+
+class Bullets(Struct, frozen=True):
+    """A list."""
+
+    items: tuple[str, ...]
+
+
+class Grid(Struct, frozen=True):
+    """A table; the last column takes what width is left. `numeric` names the columns that are set to the right."""
+
+    head: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    numeric: frozenset[int] = frozenset()
+
+
+class Commands(Struct, frozen=True):
+    """Shell commands, a line each."""
+
+    lines: tuple[str, ...]
+
+
+Block = Heading | Paragraph | Bullets | Grid | Commands

@@ -1,0 +1,41 @@
+"""Blocks as Markdown; nothing that was read can become markup."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from analyzer.render.blocks import Bullets, Commands, Grid, Heading, Paragraph
+from analyzer.render.markdown import safe
+from analyzer.render.words import plain
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from analyzer.render.blocks import Block
+
+__all__ = ["render_markdown_page"]
+
+
+def render_markdown_page(blocks: Sequence[Block]) -> str:
+    """Write a page as Markdown."""
+    return "\n\n".join("\n".join(_block(block)) for block in blocks) + "\n"
+
+
+def _block(block: Block) -> Iterator[str]:
+    if isinstance(block, Heading):
+        yield f"{'#' * block.level} {safe(block.text)}"
+    elif isinstance(block, Paragraph):
+        yield f"> **{safe(block.text)}**" if block.is_warning else safe(block.text)
+    elif isinstance(block, Bullets):
+        yield from (f"- {safe(item)}" for item in block.items)
+    elif isinstance(block, Commands):
+        yield from (f"    {plain(line)}" for line in block.lines)
+    else:
+        yield from _grid(block)
+
+
+def _grid(grid: Grid) -> Iterator[str]:
+    yield f"| {' | '.join(map(safe, grid.head))} |"
+    yield f"| {' | '.join('---:' if n in grid.numeric else '---' for n in range(len(grid.head)))} |"
+    for row in grid.rows:
+        yield f"| {' | '.join(map(safe, row))} |"
