@@ -9,18 +9,22 @@ from typing import TYPE_CHECKING, Any
 from aiohttp import web
 
 from analyzer.exporters.api import changes_object, gsi_object, honesty_object, patterns_object, targets_object
-from analyzer.exporters.api_map import map_object
+from analyzer.exporters.api_map import map_object, row_labels
 from analyzer.exporters.asked import read_question
 from analyzer.exporters.assets import asset, index_page
 from analyzer.exporters.atlas import NO_CALLS
 from analyzer.exporters.docs import landing_page
+from analyzer.exporters.events import Events
 from analyzer.exporters.openapi import openapi_document
+from analyzer.figures.lag import index_strip
+from analyzer.figures.plots import heat_figure, lag_figure, shares_figure, top_figure
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Hashable
 
     from analyzer.exporters.asked import MapQuestion
     from analyzer.exporters.atlas import Atlas
+    from analyzer.exporters.events import Parts
     from analyzer.exporters.shown import Shown
     from analyzer.model.heatmap import HeatMap
     from analyzer.model.report import Report
@@ -43,6 +47,7 @@ class Screen:
     def __init__(self, shown: Shown) -> None:
         self.atlas: Atlas | None = None
         self._shown = shown
+        self.events = Events(self.parts, self.drawn)
         self._kept: dict[Hashable, asyncio.Task[Any]] = {}
 
     def routes(self) -> list[web.RouteDef]:
@@ -57,11 +62,23 @@ class Screen:
             web.get("/api/v1/heatmap", self._heat_map),
             web.get("/api/v1/gsi", self._gsi),
             web.get("/api/v1/honesty", self._honesty),
+            web.get("/api/v1/figures/{name}", self._figure),
+            web.get("/api/v1/events", self._events),
         ]
 
     def forget(self) -> None:
         """Let go of every answer: something new was judged, or keys are to be shown in another way."""
         self._kept = {}
+        self.events.wake()
+
+    async def parts(self) -> tuple[str, Parts]:
+        """Return what an update may tell: when it was judged, and every part by name."""
+        document = self._shown.document()
+        parts = {name: document[name] for name in ("verdict", "findings")}
+        parts["patterns"] = (await self._once("patterns of an update", self.patterns))["patterns"]
+        parts["gsi"] = (await self._once("gsi of an update", self.gsi))["indexes"]
+        parts["honesty"] = await self.honesty()
+        return str(document["as_of"]), parts
 
     async def patterns(self) -> dict[str, Any]:
         """Return the patterns with their calls over time."""
@@ -155,9 +172,42 @@ class Screen:
 
         return _json(await self._once(("bytes", question), written))
 
+    async def _figure(self, request: web.Request) -> web.Response:
+        name = request.match_info["name"]
+        if name == _LAG_FIGURE:
+            return await self._answer(name, self._lag_figure)
+        if name not in _FIGURES:
+            raise web.HTTPNotFound(reason=f"no such figure; known: {', '.join([*_FIGURES, _LAG_FIGURE])}")
+        question = _question(request)
+        self._shown.judged()
+
+        async def written() -> bytes:
+            heat_map = _found(await self.drawn(question))
+            labels = row_labels(heat_map, self._shown.policy, self._shown.salt)
+            return _json_bytes(await asyncio.to_thread(_FIGURES[name], heat_map, labels, question))
+
+        return _json(await self._once((name, question), written))
+
+    async def _lag_figure(self) -> dict[str, Any]:
+        traffics = self._shown.judged().traffic
+        strips = [index_strip(traffic) for traffic in traffics if traffic.target.index is not None]
+        return await asyncio.to_thread(lag_figure, strips)
+
+    async def _events(self, request: web.Request) -> web.StreamResponse:
+        question = _question(request)
+        return await self.events.stream(request, None if question.table is None else question)
+
     def _map_bytes(self, heat_map: HeatMap, report: Report, question: MapQuestion) -> bytes:
         look = self._shown.policy, self._shown.salt
         return _json_bytes(map_object(heat_map, report.as_of, *look, is_relative=question.is_relative))
+
+
+_LAG_FIGURE = "gsi-lag"
+_FIGURES: dict[str, Callable[[HeatMap, list[str], MapQuestion], dict[str, Any]]] = {
+    "heatmap": lambda of, labels, asked: heat_figure(of, labels, with_heat=False, is_relative=asked.is_relative),
+    "top": lambda of, _labels, _asked: top_figure(of),
+    "shares": lambda of, labels, _asked: shares_figure(of, labels),
+}
 
 
 async def _awaited(make: Callable[[], Awaitable[Any]]) -> Any:  # noqa: ANN401 -- as it is made

@@ -130,6 +130,7 @@ class Server:
 
     async def stop(self) -> None:
         """Stop listening."""
+        self.screen.events.close()
         if self._runner is not None:
             await self._runner.cleanup()
 

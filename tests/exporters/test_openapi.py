@@ -60,6 +60,11 @@ def test_docs_hold_the_same(request: pytest.FixtureRequest) -> None:
         ("heatmap?table=sessions", "HeatMap"),
         ("gsi", "Indexes"),
         ("honesty", "Honesty"),
+        ("figures/heatmap", "Figure"),
+        ("figures/heatmap?mode=relative", "Figure"),
+        ("figures/top?table=orders", "Figure"),
+        ("figures/shares", "Figure"),
+        ("figures/gsi-lag", "Figure"),
     ],
 )
 def test_an_answer_keeps_to_its_schema(served: PageServer, path: str, schema: str) -> None:

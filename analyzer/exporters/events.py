@@ -1,0 +1,165 @@
+"""Server-sent events: whoever listens is told after each judgement what changed, and nothing else."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from aiohttp import web
+from msgspec import Struct
+
+from analyzer.exporters.api_map import columns_object, heat_bytes, rows_id
+from analyzer.model.heatmap import HeatMap
+from analyzer.model.instant import SLICE_MS
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from analyzer.exporters.asked import MapQuestion
+
+__all__ = ["MOST_LISTENERS", "Events", "Parts", "changed_columns"]
+
+MOST_LISTENERS = 64
+"""People who look at the page at one time; each costs a connection and an update every ten seconds."""
+
+_HEARTBEAT_SECONDS = 10.0
+_SEND_SECONDS = 30.0
+"""A client that takes nothing for so long is gone."""
+
+Parts = dict[str, Any]
+"""The parts of an update by name: verdict, findings, patterns, gsi, honesty."""
+
+_JUST_FETCHED = 12
+"""Columns that a judgement or two may have changed between a fetch and the first update."""
+
+_MOVES_ALWAYS = frozenset({"analysis_seconds", "as_of", "records"})
+"""What of the part `honesty` differs after every judgement: it comes along, and is no change by itself."""
+
+
+class Told(Struct):
+    """What one listener knows: the text of each part, and the map that it looks at."""
+
+    parts: dict[str, str] = {}
+    heat_map: HeatMap | None = None
+
+
+class Events:
+    """Sends updates; `parts` makes what there is to tell, `draw` the map that a listener looks at."""
+
+    def __init__(
+        self,
+        parts: Callable[[], Awaitable[tuple[str, Parts]]],
+        draw: Callable[[MapQuestion], Awaitable[HeatMap | None]],
+        heartbeat_seconds: float = _HEARTBEAT_SECONDS,
+    ) -> None:
+        self._parts = parts
+        self._draw = draw
+        self._heartbeat = heartbeat_seconds
+        self._listeners: set[asyncio.Event] = set()
+        self._is_closed = False
+
+    def wake(self) -> None:
+        """Tell every listener that something was judged; one that is still at the last update gets the newest next."""
+        for listener in self._listeners:
+            listener.set()
+
+    def close(self) -> None:
+        """End every stream."""
+        self._is_closed = True
+        self.wake()
+
+    async def stream(self, request: web.Request, question: MapQuestion | None) -> web.StreamResponse:
+        """Answer a request with updates until its client leaves."""
+        if len(self._listeners) >= MOST_LISTENERS:
+            raise web.HTTPServiceUnavailable(reason="too many pages are open")
+        answer = web.StreamResponse(
+            headers={"Content-Type": "text/event-stream", "Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+        )
+        woken = asyncio.Event()
+        self._listeners.add(woken)
+        try:
+            await answer.prepare(request)
+            await self._tell(answer, woken, question)
+        except (ConnectionError, TimeoutError):
+            pass  # the client left
+        finally:
+            self._listeners.discard(woken)
+        return answer
+
+    async def _tell(self, answer: web.StreamResponse, woken: asyncio.Event, question: MapQuestion | None) -> None:
+        told = Told()
+        woken.set()
+        while not self._is_closed:
+            try:
+                await asyncio.wait_for(woken.wait(), self._heartbeat)
+            except TimeoutError:
+                await _send(answer, ": still here\n\n")
+                continue
+            woken.clear()
+            if self._is_closed:
+                return
+            update = await self._update(told, question)
+            if update is not None:
+                await _send(answer, f"event: report\ndata: {json.dumps(update, separators=(',', ':'))}\n\n")
+
+    async def _update(self, told: Told, question: MapQuestion | None) -> dict[str, Any] | None:
+        """Return what this listener does not know yet; None before anything was judged."""
+        try:
+            as_of, parts = await self._parts()
+            drawn = None if question is None else await self._draw(question)
+        except web.HTTPServiceUnavailable:
+            return None
+        found: dict[str, Any] = {}
+        for name, part in parts.items():
+            text = json.dumps(_lasting(part), sort_keys=True)
+            if told.parts.get(name) != text:
+                told.parts[name] = text
+                found[name] = part
+        if drawn is not None and question is not None:
+            columns = changed_columns(told.heat_map, drawn, is_relative=question.is_relative)
+            told.heat_map = drawn
+            if columns is not None:
+                found["heatmap"] = columns
+        return {"as_of": as_of, "slice_ms": SLICE_MS, "changed": sorted(found), **found}
+
+
+def changed_columns(before: HeatMap | None, now: HeatMap, *, is_relative: bool = False) -> dict[str, Any] | None:
+    """Return the columns of a map from the first that differs on, none of them where rows, labels or marks are others.
+
+    None where nothing differs. A listener without a map before gets the newest columns: it has just fetched the rest.
+    """
+    if before is None:
+        return columns_object(now, max(0, now.columns - _JUST_FETCHED), is_relative=is_relative)
+    shift = (now.start - before.start) // now.step_ms
+    if _outline(before) != _outline(now) or shift < 0:
+        return columns_object(now, None, is_relative=is_relative)
+    kept = max(0, now.columns - shift)
+    old, new = _cells(before, is_relative)[:, shift:], _cells(now, is_relative)[:, :kept]
+    differs = np.flatnonzero((old != new).any(axis=0))
+    first = int(differs[0]) if differs.size else kept
+    return None if first == now.columns else columns_object(now, first, is_relative=is_relative)
+
+
+def _outline(heat_map: HeatMap) -> tuple[Any, ...]:
+    """Return what a listener does not get with columns; an end of a label that moves on is no change."""
+    labels = tuple((label.kind, label.row) for label in heat_map.labels)
+    return rows_id(heat_map), heat_map.step_ms, heat_map.columns, heat_map.limit, heat_map.marks, labels
+
+
+def _cells(heat_map: HeatMap, is_relative: bool) -> np.ndarray:  # noqa: FBT001 -- one of two ways to write it
+    top = np.nan_to_num(heat_map.top)[None, :]
+    return np.vstack([heat_bytes(heat_map, is_relative=is_relative), np.nan_to_num(heat_map.throttled), top])
+
+
+def _lasting(part: Any) -> Any:  # noqa: ANN401 -- as JSON has it
+    """Return what of a part makes a difference."""
+    if not isinstance(part, dict) or "records" not in part:
+        return part
+    return {name: value for name, value in part.items() if name not in _MOVES_ALWAYS}
+
+
+async def _send(answer: web.StreamResponse, text: str) -> None:
+    async with asyncio.timeout(_SEND_SECONDS):
+        await answer.write(text.encode())
