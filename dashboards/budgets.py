@@ -27,7 +27,7 @@ def _burns(name: str, long: str, short: str, long_window: str, factor: float) ->
 def _page() -> str:
     fast = _burns("2 % of a month's budget in an hour", failed_calls("1h"), failed_calls("5m"), "1h", 14.4)
     slow = _burns("5 % of it in six hours", failed_calls("6h"), failed_calls("30m"), "6h", 6)
-    return f"{fast}\nor\n{slow}"
+    return f"(\n{fast}\nor\n{slow}\n)\nunless on () (min({metric('dynascope_observing')}) == 1)"
 
 
 def _ticket() -> str:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from dashboards.expressions import PLACE, TARGET, listed, metric
+from dashboards.expressions import DAEMON, PLACE, TARGET, listed, metric
 from dashboards.rules import Alert, Group
 
 __all__ = ["FINDINGS", "PAGES", "PAGING", "alert_name", "detector_names"]
@@ -31,6 +31,9 @@ PAGING: dict[str, str] = {
 
 _HOLD = {"critical": "5m", "warning": "1h"}
 """How long an alert outlives its finding: one that comes back meanwhile is the same page, or the same ticket."""
+
+_OBSERVED = f"    unless on ({listed(DAEMON)}) {metric('dynascope_observing')} == 1\n"
+"""What a daemon finds while it observes wakes nobody."""
 
 _SEVERITIES = {"critical": ("critical",), "warning": ("high", "medium")}
 
@@ -70,7 +73,7 @@ def _alert(detector: str, severity: str) -> Alert:
     summary = PAGING[detector] if is_page else f"Dynascope finds {detector} on a table or index."
     return Alert(
         name=alert_name(detector),
-        expr=f"max by ({listed(TARGET)}) (\n  {_active(detector, severities, hold)}\n) == 1",
+        expr=f"max by ({listed(TARGET)}) (\n  {_active(detector, severities, hold)}\n{_OBSERVED * is_page}) == 1",
         severity=severity,
         summary=summary,
         description=f"{detector} on {PLACE}:{_told(detector, severities, hold)} see the verdict on Dynascope's page.",

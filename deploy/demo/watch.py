@@ -37,6 +37,7 @@ def write_config(folder: Path, port: int, salt_file: Path) -> Path:
         "settle": "5s",
         "salt_file": str(salt_file),
         "state": str(folder / "state"),
+        "mode": "page",
     }
     path = folder / "dynascope.yaml"
     path.write_text(json.dumps(settings, indent=2), encoding="utf-8")  # JSON is YAML

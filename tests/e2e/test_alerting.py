@@ -47,6 +47,7 @@ def watched(tmp_path: Path, emulator: LocalAws, monkeypatch: pytest.MonkeyPatch)
     shutil.copy(ROOT / "deploy/demo/contract.yaml", daemon.contract)
     daemon.configure(
         window="5m",
+        mode="page",
         aws={
             "collect": ["table-catalog", "cloudwatch-metrics"],
             "endpoint_url": emulator.url,

@@ -132,6 +132,21 @@ def of_detectors() -> Iterable[Case]:
         yield Case(f"every detector finds something {severity}, and an hour later nothing", found, (*fires, *over))
 
 
+def of_observing() -> Iterable[Case]:
+    """A daemon that observes wakes nobody; one beside it that does not, does; a ticket is written all the same."""
+    found = finding("hot-key", "critical", TABLE)
+    dear = finding("unexpected-scan", "high", TABLE)
+    observing = {series("dynascope_observing", DAEMON): "1x5"}
+    other = {series("dynascope_observing", {**DAEMON, "instance": "another:8642"}): "1x5"}
+    paging = {series("dynascope_observing", DAEMON): "0x5"}
+    page, ticket = told("hot-key", "critical"), told("unexpected-scan", "high")
+    quiet = (Check("3m", alert_name("hot-key")), Check("3m", alert_name("unexpected-scan"), ticket))
+    loud = (Check("3m", alert_name("hot-key"), page),)
+    yield Case("a daemon that observes writes tickets and wakes nobody", found | dear | observing, quiet)
+    yield Case("another daemon observes", found | paging | other, loud)
+    yield Case("observing is over", found | {series("dynascope_observing", DAEMON): "1 1 0 0 0 0"}, loud)
+
+
 # the budget
 
 
@@ -154,6 +169,8 @@ def of_budgets() -> Iterable[Case]:
     yield budget("a burst of failures inside a minute that is over", burning("0x10 500x80", steady), "50m")
     yield budget("0.5 % of the calls fail for an hour", burning("0+3x90", steady), "80m")
     yield budget("all of few calls fail", burning("0+30x90", "0+30x90"), "80m")
+    observing = {series("dynascope_observing", DAEMON): "1x90"}
+    yield budget("2 % of the calls fail while all observe", {**burning("0+12x90", steady), **observing}, "80m")
     yield budget("a counter that begins with the first failures", born, "66m", "3.533%")
     yield budget("a daemon that comes back with what it counted before", again, "70m")
 
@@ -241,7 +258,7 @@ def of_watcher() -> Iterable[Case]:
 def cases() -> dict[str, tuple[str, tuple[Case, ...]]]:
     """Return for each file under tests/rules how far its samples are apart, and its tests."""
     return {
-        "detectors.yaml": ("1m", tuple(of_detectors())),
+        "detectors.yaml": ("1m", (*of_detectors(), *of_observing())),
         "budgets.yaml": ("1m", tuple(of_budgets())),
         "long-budgets.yaml": ("20m", tuple(of_long_budgets())),
         "watcher.yaml": ("1m", tuple(of_watcher())),
