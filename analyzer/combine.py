@@ -20,7 +20,9 @@ from analyzer.model.report import Report
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from analyzer.model.report import Coverage
     from analyzer.model.sight import SightState, Skipped
+    from analyzer.model.target import Target
 
 __all__ = ["Judgement", "combine"]
 
@@ -50,7 +52,6 @@ def combine(judgements: Sequence[Judgement]) -> Report:
     traffic = first.traffic or next((other.traffic for other in others if other.traffic), ())
     patterns = first.patterns or next((other.patterns for other in others if other.patterns), ())
     measured = next((report.traffic for report in reports if any(one.metrics for one in report.traffic)), ())
-    known = [report.coverage for report in reports if any(line.ratio is not None for line in report.coverage)]
     return msgspec.structs.replace(
         first,
         region=next((report.region for report in reports if report.region), None),
@@ -63,27 +64,37 @@ def combine(judgements: Sequence[Judgement]) -> Report:
         changes=changes,
         patterns=patterns,
         keys=first.keys or next((other.keys for other in others if other.keys), ()),
-        coverage=known[0] if known else first.coverage,
+        coverage=_coverage(reports),
         traffic=traffic,
     )
 
 
 def _skipped(judgements: Sequence[Judgement]) -> tuple[Skipped, ...]:
     """Return what no report judged: of each detector and place that was skipped, the first that says so."""
-    judged: set[tuple[str, str, str | None]] = set()
-    found: dict[tuple[str, str, str | None], Skipped] = {}
+    judged: set[tuple[str, Target]] = set()
+    found: dict[tuple[str, Target], Skipped] = {}
     for one in judgements:
-        skipped = {(skip.detector, skip.table, skip.index): skip for skip in one.report.skipped}
-        places = {(state.table, state.index) for state in one.report.sight}
-        judged |= {(name, *place) for name in one.detectors for place in places} - skipped.keys()
+        skipped = {(skip.detector, skip.target): skip for skip in one.report.skipped}
+        places = {state.target for state in one.report.sight}
+        judged |= {(name, place) for name in one.detectors for place in places} - skipped.keys()
         found = skipped | found
     return tuple(skip for name, skip in found.items() if name not in judged)
 
 
 def _sight(reports: Iterable[Report]) -> tuple[SightState, ...]:
-    states: dict[tuple[str, str | None, str], SightState] = {}
+    states: dict[tuple[Target, str], SightState] = {}
     for state in (state for report in reports for state in report.sight):
-        name = (state.table, state.index, state.capability.value)
+        name = (state.target, state.capability.value)
         if name not in states or state.state == "seen":
             states[name] = state
     return tuple(states.values())
+
+
+def _coverage(reports: Iterable[Report]) -> tuple[Coverage, ...]:
+    """Return one line a target and direction: the first that knows what was billed, else the first."""
+    lines: dict[tuple[Target, str], Coverage] = {}
+    for line in (line for report in reports for line in report.coverage):
+        name = (line.target, line.direction.value)
+        if name not in lines or (lines[name].ratio is None and line.ratio is not None):
+            lines[name] = line
+    return tuple(lines.values())

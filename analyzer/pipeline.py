@@ -35,8 +35,10 @@ if TYPE_CHECKING:
 
     from analyzer.contract.model import Contract
     from analyzer.interfaces import Detector
+    from analyzer.model.batch import Batch
     from analyzer.model.finding import Finding
     from analyzer.model.sight import Gap, Sight
+    from analyzer.model.target import Target
     from analyzer.model.traffic import Traffic
     from analyzer.requests.digest import Digest
 
@@ -108,7 +110,7 @@ def _detect(
                 continue
             for outcome in detector.detect(one):
                 if isinstance(outcome, Skipped):
-                    skipped.append(outcome)
+                    skipped.append(_placed(outcome, one))
                 else:
                     findings.append(with_price(outcome, one))
     return tuple(findings), tuple(skipped)
@@ -123,7 +125,20 @@ def _skip(detector: Detector, traffic: Traffic) -> Skipped:
 
     missing = min(detector.needs, key=distance) - traffic.sights
     target = traffic.target
-    return Skipped(detector.name, target.table, target.index, SkipReason.MISSING_SIGHT, tuple(sorted(missing)))
+    needs = tuple(sorted(missing))
+    return _placed(Skipped(detector.name, target.table, target.index, SkipReason.MISSING_SIGHT, needs), traffic)
+
+
+def _placed(skipped: Skipped, traffic: Traffic) -> Skipped:
+    """Say in which account and region it was: detectors name the table alone."""
+    return msgspec.structs.replace(skipped, account=traffic.target.account, region=traffic.target.region)
+
+
+def _gaps(batch: Batch) -> Iterable[Gap]:
+    """Yield the gaps of a batch, with the account and region that it asked."""
+    for gap in batch.gaps:
+        account, region = gap.account or batch.account, gap.region or batch.region
+        yield gap if account is region is None else msgspec.structs.replace(gap, account=account, region=region)
 
 
 def _report(
@@ -134,7 +149,7 @@ def _report(
 ) -> Report:
     lines = pattern_lines(traffic)
     coverage = coverage_lines(traffic)
-    told = (*observations.gaps, *(gap for batch in observations.batches for gap in batch.gaps))
+    told = (*observations.gaps, *(gap for batch in observations.batches for gap in _gaps(batch)))
     gaps = (*told, *coverage_gaps(coverage, observations.window), *statement_gaps(traffic, told))
     ordered = by_weight(findings)
     return Report(
@@ -190,7 +205,7 @@ class Walk:
         self._first: Instant | None = None
         self._findings: tuple[Finding, ...] = ()
         self._skipped: dict[Skipped, None] = {}
-        self._was_judged: set[tuple[str, str, str | None]] = set()
+        self._was_judged: set[tuple[str, Target]] = set()
 
     def advance(self, digest: Digest, until: Instant) -> None:
         """Judge every window that ends at or before `until` and has not been judged, then forget what lies behind."""
@@ -221,10 +236,9 @@ class Walk:
     def _note_skipped(self, judged: _Judged, detectors: Sequence[Detector]) -> None:
         """Remember what was skipped; a detector that judged a target in any window was not skipped there."""
         self._skipped.update(dict.fromkeys(judged.skipped))
-        skipped = {(one.detector, one.table, one.index) for one in judged.skipped}
-        places = {(one.target.table, one.target.index) for one in judged.traffic}
+        skipped = {(one.detector, one.target) for one in judged.skipped}
         for detector in detectors:
-            asked = {(detector.name, *place) for place in places}
+            asked = {(detector.name, one.target) for one in judged.traffic}
             self._was_judged |= asked - skipped
 
     def _observe(self, digest: Digest, window: Window) -> Observations:
@@ -248,7 +262,7 @@ class Walk:
             self._beside, window=stretch, counts=whole, hours=digest.hours(), gaps=gaps, calls=digest.calls()
         )
         judged = self._take(observed, of_horizon(self._detectors, Horizon.SPAN), stretch.start, stretch.end)
-        skipped = (s for s in self._skipped if (s.detector, s.table, s.index) not in self._was_judged)
+        skipped = (s for s in self._skipped if (s.detector, s.target) not in self._was_judged)
         changes = (change for batch in observed.batches for change in batch.changes)
         findings = with_changes(fold(self._ended(stretch.end)), changes)
         return _report(observed, judged.traffic, findings, tuple(skipped))

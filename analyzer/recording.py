@@ -246,6 +246,9 @@ class _Reader:
             yield from (Covers(source, window, table, index) for table, index in dict.fromkeys(places))
         if SourceName.REQUEST_LOG in self._sources:
             yield Covers(SourceName.REQUEST_LOG, window)
+        is_blind = any(gap.source is SourceName.CHANGES for gap in self._told_gaps())
+        if SourceName.CHANGES in self._sources and not is_blind:
+            yield Covers(SourceName.CHANGES, window)
 
     def _tables(self) -> Iterator[TableSnapshot]:
         ttls = {line.table: time_to_live(line) for line in self._all(TtlLine)}

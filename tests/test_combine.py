@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
+
 from analyzer.combine import Judgement, combine
 from analyzer.model.finding import Change, Confidence, Direction, Finding, Severity
 from analyzer.model.report import Coverage, KeyLine, PatternKind, PatternLine, Report, Verdict, VerdictState
@@ -118,6 +120,26 @@ def test_what_one_stretch_sees_is_seen() -> None:
     assert again.sight[0].state == "seen"
 
 
+def at(entry: Any, region: str) -> Any:
+    return msgspec.structs.replace(entry, account="111122223333", region=region)
+
+
+def test_one_name_is_seen_in_one_region_and_blind_in_another() -> None:
+    here, there = "us-east-1", "eu-west-1"
+    now = report(
+        skipped=(at(skip("throttling"), here), at(skip("throttling"), there)),
+        sight=(at(sight("not-seen"), here), at(sight("not-seen"), there)),
+    )
+    then = report(
+        SETTLED,
+        skipped=(at(skip("throttling"), there),),
+        sight=(at(sight("seen"), here), at(sight("not-seen"), there)),
+    )
+    told = combine([judged(now, "throttling"), judged(then, "throttling")])
+    assert [(one.region, one.state) for one in told.sight] == [(here, "seen"), (there, "not-seen")]
+    assert [one.region for one in told.skipped] == [there]
+
+
 def test_a_gap_of_both_is_told_once_and_hides_what_it_hides() -> None:
     gap = Gap(SourceName.CLOUDWATCH_METRICS, GapReason.DENIED, "GetMetricData: denied")
     told = combine([judged(report(gaps=(gap,))), judged(report(SETTLED, gaps=(gap,)))])
@@ -154,3 +176,10 @@ def test_coverage_is_told_where_it_is_known() -> None:
     now, then = report(coverage=(unknown,)), report(SETTLED, coverage=(known,))
     assert combine([judged(now), judged(then)]).coverage == (known,)
     assert combine([judged(now), judged(report(SETTLED))]).coverage == (unknown,)
+    assert combine([judged(then), judged(now)]).coverage == (known,)
+
+
+def test_coverage_of_one_name_in_two_regions_is_two_lines() -> None:
+    line = Coverage("cases", None, Direction.READ, 80, 100, 0.8)
+    both = (at(line, "us-east-1"), at(line, "eu-west-1"))
+    assert combine([judged(report(coverage=both)), judged(report(SETTLED, coverage=both))]).coverage == both

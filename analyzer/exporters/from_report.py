@@ -39,7 +39,9 @@ def describe_report(table: SeriesTable, report: Report, place_of: Callable[[Targ
         table.raise_to("dynascope_skipped_detectors", (detector,), times)
     for line in report.coverage:
         if line.ratio is not None:
-            where = place_of(Target(report.account, report.region, line.table, line.index))
+            where = place_of(
+                Target(line.account or report.account, line.region or report.region, line.table, line.index)
+            )
             table.raise_to("dynascope_coverage_ratio", (*where, line.direction.value), line.ratio)
     for traffic in report.traffic:
         where = place_of(traffic.target)

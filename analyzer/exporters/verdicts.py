@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 from analyzer.model.finding import Status
 from analyzer.model.instant import format_instant
 from analyzer.render.json import report_object
-from analyzer.render.words import plain
+from analyzer.render.words import clock, elsewhere, place, plain
 
 if TYPE_CHECKING:
+    from analyzer.model.finding import Finding
     from analyzer.model.report import Report
 
 __all__ = ["json_lines", "text_lines"]
@@ -21,9 +22,17 @@ def text_lines(events: Report) -> str:
     return "".join(
         f"{format_instant(events.as_of)[11:19]} {'CLOSED' if finding.status is Status.CLOSED else 'OPEN':<6} "
         f"{finding.severity.value:<8} {finding.detector:<18} "
-        f"{plain(finding.table + ('' if finding.index is None else '/' + finding.index))}: {plain(finding.summary)}\n"
+        f"{place(finding.table, finding.index)}{elsewhere(events, finding.account, finding.region)}: "
+        f"{plain(finding.summary)}{_times(finding)}\n"
         for finding in events.findings
     )
+
+
+def _times(finding: Finding) -> str:
+    """Say from when to when one held that closed: of what CloudWatch told late that is long before it is told."""
+    if finding.status is not Status.CLOSED or finding.first_seen is None or finding.last_seen is None:
+        return ""
+    return f" ({clock(finding.first_seen)}–{clock(finding.last_seen)})"
 
 
 def json_lines(events: Report) -> str:

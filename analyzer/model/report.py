@@ -9,6 +9,7 @@ from msgspec import Struct
 from analyzer.model.finding import Change, Confidence, Direction, Finding, KeyShown
 from analyzer.model.instant import Instant
 from analyzer.model.sight import Gap, SightState, Skipped
+from analyzer.model.target import Target
 from analyzer.model.traffic import Traffic
 from analyzer.model.window import Window
 
@@ -101,6 +102,13 @@ class Coverage(Struct, frozen=True):
     explained_units: float
     billed_units: float | None
     ratio: float | None
+    account: str | None = None
+    region: str | None = None
+
+    @property
+    def target(self) -> Target:
+        """Whose units these are."""
+        return Target(self.account, self.region, self.table, self.index)
 
 
 class Report(Struct, frozen=True, kw_only=True):

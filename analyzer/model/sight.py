@@ -16,6 +16,7 @@ from analyzer.errors import (
     UnreachableError,
 )
 from analyzer.model.instant import Instant
+from analyzer.model.target import Target
 from analyzer.model.window import Window
 
 __all__ = ["Covers", "Gap", "GapReason", "Horizon", "Sight", "SightState", "SkipReason", "Skipped", "SourceName"]
@@ -95,7 +96,10 @@ class Covers(Struct, frozen=True):
 
 
 class Gap(Struct, frozen=True):
-    """What could not be looked at, why, and how to mend it; `detail` is in AWS's own words."""
+    """What could not be looked at, why, and how to mend it; `detail` is in AWS's own words.
+
+    Account and region are those that were asked, where it was told which.
+    """
 
     source: SourceName
     reason: GapReason
@@ -105,6 +109,8 @@ class Gap(Struct, frozen=True):
     index: str | None = None
     start: Instant | None = None
     end: Instant | None = None
+    account: str | None = None
+    region: str | None = None
 
     @classmethod
     def from_error(
@@ -140,10 +146,17 @@ class Skipped(Struct, frozen=True):
     index: str | None
     reason: SkipReason
     needs: tuple[str, ...] = ()
+    account: str | None = None
+    region: str | None = None
+
+    @property
+    def target(self) -> Target:
+        """Where it could not judge."""
+        return Target(self.account, self.region, self.table, self.index)
 
 
 class SightState(Struct, frozen=True):
-    """Whether one capability was there for one target, and how to get it."""
+    """Whether one capability was there for one target, and how to get it: one name may be seen here and blind there."""
 
     table: str
     index: str | None
@@ -151,3 +164,10 @@ class SightState(Struct, frozen=True):
     state: str
     since: Instant | None = None
     hint: str | None = None
+    account: str | None = None
+    region: str | None = None
+
+    @property
+    def target(self) -> Target:
+        """Where it was there, or was not."""
+        return Target(self.account, self.region, self.table, self.index)

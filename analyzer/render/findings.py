@@ -6,7 +6,7 @@ import textwrap
 from typing import TYPE_CHECKING
 
 from analyzer.model.finding import Status
-from analyzer.render.words import clock, fold, head_words, place, plain, verdict_words
+from analyzer.render.words import elsewhere, fold, head_words, life_words, place, plain, verdict_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,16 +26,16 @@ def render_findings(report: Report) -> str:
     lines = [*textwrap.wrap(f"{state:13}{text}", _WIDTH, subsequent_indent=" " * 13, break_on_hyphens=False)]
     lines.append(" " * 13 + " · ".join(head_words(report)))
     for cause, effects in fold(report.findings):
-        lines += ["", *_finding(cause, "")]
-        lines += [line for effect in effects for line in _finding(effect, "└─ ")]
+        lines += ["", *_finding(cause, "", report)]
+        lines += [line for effect in effects for line in _finding(effect, "└─ ", report)]
     return "\n".join(line.rstrip() for line in lines) + "\n"
 
 
-def _finding(finding: Finding, mark: str) -> Iterator[str]:
-    words = [finding.severity.value.upper(), finding.detector, place(finding.table, finding.index)]
+def _finding(finding: Finding, mark: str, report: Report) -> Iterator[str]:
+    where = place(finding.table, finding.index) + elsewhere(report, finding.account, finding.region)
+    words = [finding.severity.value.upper(), finding.detector, where]
     words += [plain(finding.cause)] if finding.cause else []
-    since = "" if finding.first_seen is None else f" since {clock(finding.first_seen)}"
-    yield f"{plain(finding.id):12}  {mark}{'  '.join(words)}  {finding.status.value}{since}"
+    yield f"{plain(finding.id):12}  {mark}{'  '.join(words)}  {life_words(finding)}"
     told = [finding.summary, *([finding.because] if finding.status is Status.SNOOZED and finding.because else [])]
     for text in told:
         yield from textwrap.wrap(

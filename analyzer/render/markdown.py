@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from analyzer.render.words import (
     clock,
     count,
+    elsewhere,
     evidence_words,
     fold,
     gap_words,
@@ -44,10 +45,10 @@ def render_markdown(report: Report) -> str:
     if facts:
         lines += ["", safe(" · ".join(facts))]
     for cause, effects in fold(report.findings):
-        lines += ["", *_finding(cause), *(_effect(effect) for effect in effects)]
+        lines += ["", *_finding(cause, report), *(_effect(effect, report) for effect in effects)]
     lines += _patterns(report.patterns)
     lines += _keys(report.keys)
-    hidden = [*(gap_words(gap) for gap in report.gaps), *skipped_words(report)]
+    hidden = [*(gap_words(gap, report) for gap in report.gaps), *skipped_words(report)]
     if hidden:
         lines += ["", "### Not visible", "", *(f"- {safe(entry)}" for entry in hidden)]
     return "\n".join(lines) + "\n"
@@ -65,17 +66,15 @@ def code(text: str) -> str:
     return f"{fence}{edge}{plain(text)}{edge}{fence}"
 
 
-def _title(finding: Finding) -> str:
+def _title(finding: Finding, report: Report) -> str:
     words = [finding.direction.value if finding.direction else None, finding.cause]
     details = ", ".join(word for word in (*words, finding.confidence.value, finding.status.value) if word)
-    return (
-        f"{finding.severity.value.upper()} · {finding.detector} · "
-        f"{code(place(finding.table, finding.index))} ({safe(details)})"
-    )
+    where = place(finding.table, finding.index) + elsewhere(report, finding.account, finding.region)
+    return f"{finding.severity.value.upper()} · {finding.detector} · {code(where)} ({safe(details)})"
 
 
-def _finding(finding: Finding) -> Iterator[str]:
-    yield f"### {_title(finding)}"
+def _finding(finding: Finding, report: Report) -> Iterator[str]:
+    yield f"### {_title(finding, report)}"
     yield ""
     yield safe(finding.summary)
     yield ""
@@ -111,8 +110,8 @@ def _advice(finding: Finding) -> Iterator[str]:
             yield f"  {code(advice.command)}"
 
 
-def _effect(finding: Finding) -> str:
-    return f"- ↳ {_title(finding)}: {safe(finding.summary)}"
+def _effect(finding: Finding, report: Report) -> str:
+    return f"- ↳ {_title(finding, report)}: {safe(finding.summary)}"
 
 
 def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:

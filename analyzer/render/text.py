@@ -5,17 +5,18 @@ from __future__ import annotations
 import textwrap
 from typing import TYPE_CHECKING
 
-from analyzer.model.finding import Status
 from analyzer.render.words import (
     COLD,
     clock,
     compact,
     count,
+    elsewhere,
     evidence_words,
     fold,
     gap_words,
     head_words,
     key_words,
+    life_words,
     milliseconds,
     pattern_name,
     place,
@@ -57,7 +58,7 @@ _COLORS = {
 
 def render_text(report: Report, *, color: bool = False) -> str:
     """Write a report in at most 98 columns; color only underlines what the words say already."""
-    ink = _Ink(color)
+    ink = _Ink(report, color=color)
     lines = [*_head(report, ink)]
     groups = fold(report.findings)
     lines += [line for group in groups[:_DETAILED] for line in ("", *_group(*group, ink))]
@@ -69,11 +70,18 @@ def render_text(report: Report, *, color: bool = False) -> str:
 
 
 class _Ink:
-    def __init__(self, color: bool) -> None:  # noqa: FBT001 -- private, one caller
+    """How a report is told: with color or without, and what its head says of places already."""
+
+    def __init__(self, report: Report, *, color: bool) -> None:
+        self._report = report
         self._color = color
 
     def __call__(self, role: str, text: str) -> str:
         return f"\x1b[{_COLORS[role]}m{text}\x1b[0m" if self._color else text
+
+    def place(self, finding: Finding) -> str:
+        """Say where a finding is."""
+        return place(finding.table, finding.index) + elsewhere(self._report, finding.account, finding.region)
 
 
 def _head(report: Report, ink: _Ink) -> Iterator[str]:
@@ -107,7 +115,7 @@ def _others(groups: Sequence[tuple[Finding, Sequence[Finding]]], ink: _Ink) -> I
     yield from ("", ink("strong", "also"))
     for cause, _ in groups[:_BRIEF]:
         label = f"{cause.severity.value.upper():8}"
-        words = f"{cause.detector} {place(cause.table, cause.index)}: {plain(cause.summary)}"
+        words = f"{cause.detector} {ink.place(cause)}: {plain(cause.summary)}"
         yield f"  {ink(cause.severity.value, label)}  {_short(words, _WIDTH - 12)}"
     if len(groups) > _BRIEF:
         yield f"  and {len(groups) - _BRIEF} more: --format json tells them all"
@@ -135,18 +143,10 @@ def _finding(finding: Finding, ink: _Ink) -> Iterator[str]:
 
 
 def _title(finding: Finding, ink: _Ink) -> str:
-    words = [ink("strong", finding.detector), place(finding.table, finding.index)]
+    words = [ink("strong", finding.detector), ink.place(finding)]
     words += [word.value for word in (finding.direction,) if word]
     words += [plain(finding.cause)] if finding.cause else []
-    return f"{'  '.join(words)}  {ink('faint', f'{finding.confidence.value} · {_life(finding)}')}"
-
-
-def _life(finding: Finding) -> str:
-    if finding.first_seen is None:
-        return finding.status.value
-    if finding.status is Status.CLOSED and finding.last_seen is not None:
-        return f"closed, {clock(finding.first_seen)}–{clock(finding.last_seen)}"
-    return f"{finding.status.value} since {clock(finding.first_seen)}"
+    return f"{'  '.join(words)}  {ink('faint', f'{finding.confidence.value} · {life_words(finding)}')}"
 
 
 def _effect(finding: Finding, ink: _Ink) -> Iterator[str]:
@@ -257,7 +257,7 @@ def _keys(keys: Sequence[KeyLine], ink: _Ink) -> Iterator[str]:
 
 
 def _hidden(report: Report, ink: _Ink) -> Iterator[str]:
-    entries = [*(gap_words(gap) for gap in report.gaps), *skipped_words(report)]
+    entries = [*(gap_words(gap, report) for gap in report.gaps), *skipped_words(report)]
     if not entries:
         return
     yield from ("", ink("strong", "not visible"))

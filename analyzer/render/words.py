@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from analyzer.detectors.words import number as in_words
 from analyzer.detectors.words import percent
+from analyzer.model.finding import Status
 from analyzer.model.instant import format_instant
 from analyzer.model.report import Mode, PatternKind, VerdictState
 from analyzer.model.sight import SkipReason
@@ -26,11 +27,13 @@ __all__ = [
     "clock",
     "compact",
     "count",
+    "elsewhere",
     "evidence_words",
     "fold",
     "gap_words",
     "head_words",
     "key_words",
+    "life_words",
     "milliseconds",
     "pattern_name",
     "place",
@@ -95,6 +98,15 @@ def clock(instant: Instant) -> str:
     return format_instant(instant)[11:19]
 
 
+def life_words(finding: Finding) -> str:
+    """Say how a finding stands and since when, of one that is closed from when to when."""
+    if finding.first_seen is None:
+        return finding.status.value
+    if finding.status is Status.CLOSED and finding.last_seen is not None:
+        return f"closed, {clock(finding.first_seen)}–{clock(finding.last_seen)}"
+    return f"{finding.status.value} since {clock(finding.first_seen)}"
+
+
 def head_words(report: Report) -> list[str]:
     """Say when and where, and of a fault how sure: the line below the verdict. Where nothing was read, no time."""
     words = [stretch(report.window) if report.window.end > report.window.start else None]
@@ -108,9 +120,12 @@ def head_words(report: Report) -> list[str]:
 
 
 def verdict_words(report: Report) -> tuple[str, str]:
-    """Return the state in capitals, and the sentence without saying the state again."""
+    """Return the state in capitals, and the sentence without saying the state again; of many places, in which."""
     state = report.verdict.state.value.replace("-", " ")
-    return state.upper(), plain(report.verdict.text).removeprefix(f"{state}: ").removeprefix(f"{state} ")
+    text = plain(report.verdict.text).removeprefix(f"{state}: ").removeprefix(f"{state} ")
+    lead = next((one for one in report.findings if one.id and one.id == report.verdict.finding), None)
+    where = "" if lead is None else elsewhere(report, lead.account, lead.region).strip()
+    return state.upper(), f"{text} ({where})" if where else text
 
 
 def stretch(window: Window) -> str:
@@ -127,6 +142,13 @@ def place(table: str | None, index: str | None) -> str:
     if not table:
         return "an unnamed table"
     return plain(table if index is None else f"{table}/{index}")
+
+
+def elsewhere(report: Report, account: str | None, region: str | None) -> str:
+    """Write ` in eu-west-1 of 111122223333`, of either what the line below the verdict does not say already."""
+    at = f" in {region}" if region not in {None, report.region} else ""
+    of = f" of {account}" if account not in {None, report.account} else ""
+    return plain(at + of)
 
 
 def key_words(key: KeyShown | None) -> str:
@@ -243,9 +265,10 @@ def pattern_name(line: PatternLine) -> str:
     return plain(f"{line.kind.value}: {line.text or line.fingerprint or '?'}")
 
 
-def gap_words(gap: Gap) -> str:
-    """Say in one line what could not be looked at, and how to mend it."""
+def gap_words(gap: Gap, report: Report | None = None) -> str:
+    """Say in one line what could not be looked at, and how to mend it; of a report also in which account and region."""
     at = "" if gap.table is None else f" of {place(gap.table, gap.index)}"
+    at += "" if report is None else elsewhere(report, gap.account, gap.region)
     hint = "" if gap.hint is None else f"; {plain(gap.hint)}"
     return f"{gap.source.value}{at}: {gap.reason.value.replace('-', ' ')}, {plain(gap.detail)}{hint}"
 
@@ -258,9 +281,13 @@ def skipped_words(report: Report) -> tuple[str, ...]:
         groups.setdefault(_SKIPS[entry.reason] + needs, []).append(entry)
     return tuple(
         f"{', '.join(dict.fromkeys(entry.detector for entry in entries))} "
-        f"on {_some(list(dict.fromkeys(place(entry.table, entry.index) for entry in entries)))}: {why}"
+        f"on {_some(list(dict.fromkeys(_skipped_place(report, entry) for entry in entries)))}: {why}"
         for why, entries in groups.items()
     )
+
+
+def _skipped_place(report: Report, entry: Skipped) -> str:
+    return place(entry.table, entry.index) + elsewhere(report, entry.account, entry.region)
 
 
 def _some(names: Sequence[str], most: int = 3) -> str:

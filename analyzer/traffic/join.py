@@ -123,7 +123,8 @@ def _see(counts: Counts, attribute: Callable[[Cell], Attribution], contract: Con
     keys: dict[Target, list[KeyHeat]] = {}
     sides: dict[Target, list[KeySide]] = {}
     for heavy in counts.keys:
-        sides.setdefault(heavy.target, []).append(KeySide(heavy.direction, heavy.distinct, heavy.total / 2))
+        side = KeySide(heavy.direction, heavy.distinct, heavy.total / 2, heavy.floor / 2)
+        sides.setdefault(heavy.target, []).append(side)
         keys.setdefault(heavy.target, []).extend(heat_of(heavy, counts, places))
     return _Seen(
         rows=rows,
@@ -164,6 +165,7 @@ def _traffic(target: Target, joined: _Joined) -> Traffic:
         calls=None if isinstance(joined.calls, DeferredBook) else joined.calls,
         span=joined.history.spans.get(target),
         has_probes=target in told.probes,
+        has_changes=told.has_changes(target),
     )
     return Traffic(
         target=target,

@@ -130,9 +130,9 @@ def coverage_lines(traffic: Iterable[Traffic]) -> tuple[Coverage, ...]:
 
 def _coverage(one: Traffic, direction: Direction, units: float) -> Coverage:
     billed = _billed(one, direction)
-    return Coverage(
-        one.target.table, one.target.index, direction, units, billed, None if not billed else units / billed
-    )
+    target = one.target
+    ratio = None if not billed else units / billed
+    return Coverage(target.table, target.index, direction, units, billed, ratio, target.account, target.region)
 
 
 def _billed(one: Traffic, direction: Direction) -> float | None:
@@ -171,6 +171,8 @@ def coverage_gaps(coverage: Iterable[Coverage], window: Window) -> Iterator[Gap]
             one.index,
             window.start,
             window.end,
+            one.account,
+            one.region,
         )
 
 
@@ -186,5 +188,14 @@ def statement_gaps(traffic: Iterable[Traffic], told: Iterable[Gap]) -> Iterator[
         if sent and is_asked and one.target.table not in known:
             detail = f"Contributor Insights does not count PartiQL, and there is some: {', '.join(sent)}"
             hint = "take keys of these requests from the request log; an empty list clears no key, and no table"
-            place = (one.target.table, one.target.index)
-            yield Gap(SourceName.CONTRIBUTOR_INSIGHTS, GapReason.UNSUPPORTED, detail, hint, *place)
+            target = one.target
+            yield Gap(
+                SourceName.CONTRIBUTOR_INSIGHTS,
+                GapReason.UNSUPPORTED,
+                detail,
+                hint,
+                target.table,
+                target.index,
+                account=target.account,
+                region=target.region,
+            )

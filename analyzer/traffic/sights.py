@@ -33,6 +33,7 @@ HINTS: dict[Sight, str] = {
     Sight.METRICS: "allow cloudwatch:GetMetricData",
     Sight.INSIGHTS_ACCESSED: "enable Contributor Insights in its mode ACCESSED_AND_THROTTLED_KEYS",
     Sight.INSIGHTS_THROTTLED: "enable Contributor Insights; its mode THROTTLED_KEYS costs little",
+    Sight.CHANGES: "allow cloudtrail:LookupEvents",
 }
 """How to get each capability that does not come of itself."""
 
@@ -51,6 +52,7 @@ class Evidence(Struct, frozen=True, kw_only=True):
     span: Window | None = None
     calls: CallBook | None = None
     has_probes: bool = False
+    has_changes: bool = False
 
 
 def sights_of(evidence: Evidence, observations: Observations) -> frozenset[Sight]:
@@ -118,7 +120,7 @@ def _told(evidence: Evidence, observations: Observations) -> set[Sight]:
         Sight.INSIGHTS_THROTTLED: bool(rules & {"PKT", "SKT"}),
         Sight.SCALING: bool(evidence.scaling),
         Sight.CANARY: evidence.has_probes,
-        Sight.CHANGES: SourceName.CHANGES in observations.sources,
+        Sight.CHANGES: SourceName.CHANGES in observations.sources and evidence.has_changes,
     }
     return {sight for sight, is_seen in told.items() if is_seen}
 
@@ -145,6 +147,8 @@ def sight_states(target: Target, seen: frozenset[Sight]) -> list[SightState]:
             capability=sight,
             state="seen" if sight in seen else "not-seen",
             hint=None if sight in seen else hint,
+            account=target.account,
+            region=target.region,
         )
         for sight, hint in HINTS.items()
     ]

@@ -9,6 +9,7 @@ import msgspec
 from msgspec import Struct
 
 from analyzer.model.batch import InsightSeries, LagProbe, MetricSeries
+from analyzer.model.sight import SourceName
 from analyzer.model.table import ScalingLimits, TableSnapshot
 from analyzer.model.target import Target
 
@@ -28,7 +29,11 @@ Place = tuple[str | None, str | None]
 
 
 class Told(Struct, frozen=True):
-    """Everything told, by the target that it is of; `account_metrics` by account and region."""
+    """Everything told, by the target that it is of; `account_metrics` by account and region.
+
+    `changes_seen` are the places where somebody looked for changes and saw all there were: a look that was denied
+    shows none.
+    """
 
     snapshots: dict[Target, TableSnapshot] = {}
     metrics: dict[Target, list[MetricSeries]] = {}
@@ -37,10 +42,18 @@ class Told(Struct, frozen=True):
     scaling: dict[Target, list[ScalingLimits]] = {}
     quotas: dict[Place, dict[str, float]] = {}
     probes: dict[Target, list[LagProbe]] = {}
+    changes_seen: set[Place] = set()
 
     def targets(self) -> set[Target]:
         """Return every table and index that something was told of."""
         return {*self.snapshots, *self.metrics, *self.insights, *self.scaling, *self.probes}
+
+    def has_changes(self, target: Target) -> bool:
+        """Whether changes were looked for where a target is; a place that is not known may be any."""
+        return any(
+            account in {None, target.account} and region in {None, target.region}
+            for account, region in self.changes_seen
+        )
 
     def home(self, target: Target) -> Target:
         """Return a target with the account and region that it must have: those of the only table that it can be.
@@ -87,6 +100,8 @@ def told_of(observations: Observations) -> Told:
     for batch in observations.batches:
         where = (batch.account or observations.account, batch.region or observations.region)
         _take_tables(told, batch)
+        if any(cover.source is SourceName.CHANGES for cover in batch.covers):
+            told.changes_seen.add(where)
         for probe in batch.probes:
             told.probes.setdefault(probe.target, []).append(probe)
         if batch.quotas:

@@ -131,3 +131,21 @@ def test_a_place_that_fails_delays_no_other(
         assert daemon.sum("dynascope_source_up") == 0  # as bad as its worst place
         if fault["kind"] == "denied":
             wait_until(lambda: any(gap["reason"] == "denied" for gap in report(daemon)["gaps"]), "the gap is told")
+
+
+def test_one_name_is_seen_in_one_region_and_told_blind_in_another(tmp_path: Path, aws: LocalAws) -> None:
+    aws.fault(kind="denied", service="monitoring", region="eu-west-1")
+    with started(tmp_path, aws) as daemon:
+        wait_until(lambda: places(daemon) == {HERE, ELSEWHERE}, "the others are found")
+        wait_until(lambda: blind(daemon) == {THERE}, "the one that is denied is told")
+        told = report(daemon)
+    assert {(gap["account"], gap["region"]) for gap in told["gaps"] if gap["reason"] == "denied"} == {THERE}
+    skipped = {(one["account"], one["region"]) for one in told["skipped"] if "METRICS" in one["needs"]}
+    assert skipped == {THERE}
+
+
+def blind(daemon: Daemon) -> set[tuple[str, str]]:
+    """Return where the metrics of the one table name were not seen."""
+    sight = report(daemon).get("sight", [])
+    states = [one for one in sight if one["capability"] == "METRICS" and one["state"] != "seen"]
+    return {(one["account"], one["region"]) for one in states}

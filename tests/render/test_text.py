@@ -7,8 +7,9 @@ from msgspec.structs import replace
 
 from analyzer.model.finding import Advice, Confidence
 from analyzer.model.report import PatternKind, PatternLine, Report, Verdict, VerdictState
-from analyzer.model.sight import Gap, GapReason, SourceName
+from analyzer.model.sight import Gap, GapReason, Skipped, SkipReason, SourceName
 from analyzer.model.window import Window
+from analyzer.render.findings import render_findings
 from analyzer.render.markdown import render_markdown
 from analyzer.render.show import show
 from analyzer.render.text import render_text
@@ -62,6 +63,28 @@ def test_color_adds_nothing_but_color(report: Report) -> None:
     colored = render_text(shown, color=True)
     assert "\x1b[1;31mFAULT\x1b[0m" in colored
     assert re.sub(r"\x1b\[[\d;]*m", "", colored) == render_text(shown)
+
+
+def test_of_many_regions_each_place_is_told_with_its_own(report: Report) -> None:
+    found = tuple(
+        replace(report.findings[0], id=name, index=None, region=name, account="111122223333", caused_by=None)
+        for name in ("us-east-1", "eu-west-1")
+    )
+    skips = tuple(
+        Skipped("hot-key", "cases", None, SkipReason.TOO_LITTLE, account="111122223333", region=one.region)
+        for one in found
+    )
+    gap = Gap(SourceName.CHANGES, GapReason.DENIED, "LookupEvents", account="111122223333", region="eu-west-1")
+    verdict = replace(report.verdict, finding="eu-west-1")
+    many = replace(report, findings=found, skipped=skips, gaps=(gap,), region=None, verdict=verdict)
+    many = replace(many, account="111122223333")
+    for text in (render_text(many), render_markdown(many), render_findings(many)):
+        assert "(in eu-west-1)" in " ".join(text.split())
+        assert "cases in us-east-1" in text
+        assert "cases in eu-west-1" in text
+        assert text.count("111122223333") == 1
+    assert "changes in eu-west-1: denied" in render_text(many)
+    assert "hot-key on cases in us-east-1, cases in eu-west-1: too little" in render_text(many)
 
 
 def test_what_was_read_cannot_steer_the_terminal(report: Report) -> None:

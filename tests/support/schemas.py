@@ -13,6 +13,8 @@ from analyzer.render.json import INTERNAL, OF_DAEMONS, TIMES
 __all__ = ["recording_schema", "report_schema"]
 
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
+_ADDED = {name: {"account", "region"} for name in ("Coverage", "Gap", "SightState", "Skipped")}
+"""Fields that reports printed before they were there do not have."""
 _TIME = {"type": "string", "format": "date-time"}
 
 
@@ -27,8 +29,8 @@ def report_schema() -> dict[str, Any]:
     """Return the schema of a report as it is printed: all fields are there but a daemon's own, unknown is null."""
     schema = msgspec.json.schema(Report, schema_hook=_of_the_process)
     named = schema["$defs"]
-    for definition in named.values():
-        _print_as(definition)
+    for name, definition in named.items():
+        _print_as(definition, _ADDED.get(name, set()))
     report = named.pop("Report")
     for name in ("Finding", "Window"):
         del named[name]["description"]  # they speak of what is not printed
@@ -47,7 +49,7 @@ def _of_the_process(_: type) -> dict[str, Any]:
     return {"type": "object"}
 
 
-def _print_as(definition: dict[str, Any]) -> None:
+def _print_as(definition: dict[str, Any], optional: set[str]) -> None:
     fields = definition.get("properties")
     if fields is None:
         return
@@ -58,7 +60,7 @@ def _print_as(definition: dict[str, Any]) -> None:
             fields[name] = _as_time(fields[name])
     for field in fields.values():
         field.pop("default", None)
-    definition["required"] = list(fields)
+    definition["required"] = [name for name in fields if name not in optional]
 
 
 def _as_time(field: dict[str, Any]) -> dict[str, Any]:

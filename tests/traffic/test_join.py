@@ -31,7 +31,7 @@ from analyzer.model.finding import Change, Direction
 from analyzer.model.history import EMPTY, History, PatternPast
 from analyzer.model.observations import Observations
 from analyzer.model.report import Coverage
-from analyzer.model.sight import GapReason, Sight, SourceName
+from analyzer.model.sight import Covers, GapReason, Sight, SourceName
 from analyzer.model.table import TableSnapshot
 from analyzer.model.target import Target
 from analyzer.model.traffic import Capacity, Declared, Hurt, Latency, Traffic
@@ -489,6 +489,7 @@ def test_metrics_insights_and_scaling_are_sights() -> None:
         metrics=(series("ConsumedReadCapacityUnits", (1,)),),
         insights=(insight("PKC", (5,), "A"), insight("SKT", (5,), "A", "B")),
         scaling=(scaling(10),),
+        covers=(Covers(SourceName.CHANGES, Window(0, 60_000)),),
         account=CASES.account,
         region=CASES.region,
     )
@@ -501,6 +502,27 @@ def test_metrics_insights_and_scaling_are_sights() -> None:
         Sight.CHANGES,
     }
     assert found.insights[0].key_template == {"PK": "<value>"}
+
+
+@pytest.mark.parametrize(
+    ("covers", "region", "is_seen"),
+    [
+        ((Covers(SourceName.CHANGES, Window(0, 60_000)),), CASES.region, True),
+        ((Covers(SourceName.CHANGES, Window(0, 60_000)),), None, True),
+        ((Covers(SourceName.CHANGES, Window(0, 60_000)),), "eu-north-1", False),
+        ((Covers(SourceName.TABLE_CATALOG, Window(0, 60_000)),), CASES.region, False),
+        ((), CASES.region, False),
+    ],
+    ids=["looked for here", "looked for somewhere", "looked for elsewhere", "another look", "denied"],
+)
+def test_changes_are_seen_where_they_were_looked_for(
+    covers: tuple[Covers, ...], region: str | None, *, is_seen: bool
+) -> None:
+    table = Batch(window=Window(0, 60_000), metrics=(series("ConsumedReadCapacityUnits", (1,)),))
+    table = msgspec.structs.replace(table, account=CASES.account, region=CASES.region)
+    looked = Batch(window=Window(0, 60_000), covers=covers, region=region)
+    found = seen(None, table, looked, sources=frozenset({SourceName.CHANGES}))["cases"]
+    assert (Sight.CHANGES in found.sights) is is_seen
 
 
 def test_a_fortnight_of_consumption_is_a_span_wherever_it_comes_from() -> None:
