@@ -14,7 +14,18 @@ import pyarrow as pa
 
 from analyzer.model.counts import LATENCY_BOUNDS_MS
 
-__all__ = ["ESTIMATED", "IDENTITY", "KEY_IDENTITY", "LATENCY_KEYS", "PEAKS", "SCHEMAS", "SHARES", "SUMS", "Kind"]
+__all__ = [
+    "ESTIMATED",
+    "IDENTITY",
+    "KEY_IDENTITY",
+    "KEY_SUMS",
+    "LATENCY_KEYS",
+    "PEAKS",
+    "SCHEMAS",
+    "SHARES",
+    "SUMS",
+    "Kind",
+]
 
 
 class Kind(StrEnum):
@@ -23,6 +34,7 @@ class Kind(StrEnum):
     REQUESTS = "requests"  # a row a minute, target, shape and caller
     HOURS = "hours"  # the same, a row an hour: what is left when minutes are let go
     KEYS = "keys"  # a row a minute and tracked key
+    KEY_HOURS = "key_hours"  # the same, a row an hour
     SHAPES = "shapes"  # what a fingerprint stands for, once a day
     TABLES = "tables"  # descriptions of tables, once a day
     FINDINGS = "findings"  # what was found, once a day
@@ -44,6 +56,8 @@ IDENTITY = (
 """What makes two rows of requests one series: target, what was asked, by whom."""
 
 KEY_IDENTITY = ("account", "region", "table_name", "index_name", "direction", "level", "partition", "sort")
+
+KEY_SUMS = ("units", "units_low", "units_high", "target_units", "requests", "throttled_tries")
 
 ESTIMATED = ("requests_low", "requests_high", "observed")
 
@@ -92,30 +106,21 @@ _REQUESTS: list[tuple[str, Any]] = [
     ("latency_ms", pa.map_(pa.float32(), pa.int32())),
 ]
 
+_KEYS: list[tuple[str, Any]] = [
+    ("start", _TIME),
+    *((name, _TEXT) for name in (*KEY_IDENTITY, "template")),
+    *((name, _FLOAT) for name in KEY_SUMS),
+    ("observed", _WHOLE),
+    ("peak_second", _FLOAT),
+    ("seconds_over", _WHOLE),
+    ("tracked_since", _TIME),
+]
+
 SCHEMAS: dict[Kind, pa.Schema] = {
     Kind.REQUESTS: pa.schema(_REQUESTS),
     Kind.HOURS: pa.schema([*_REQUESTS, ("minutes", _WHOLE), *((name, _FLOAT) for name in PEAKS)]),
-    Kind.KEYS: pa.schema(
-        [
-            ("start", _TIME),
-            *_PLACE,
-            ("direction", _TEXT),
-            ("level", _TEXT),
-            ("partition", _TEXT),
-            ("sort", _TEXT),
-            ("template", _TEXT),
-            ("units", _FLOAT),
-            ("units_low", _FLOAT),
-            ("units_high", _FLOAT),
-            ("target_units", _FLOAT),
-            ("requests", _FLOAT),
-            ("throttled_tries", _FLOAT),
-            ("observed", _WHOLE),
-            ("peak_second", _FLOAT),
-            ("seconds_over", _WHOLE),
-            ("tracked_since", _TIME),
-        ]
-    ),
+    Kind.KEYS: pa.schema(_KEYS),
+    Kind.KEY_HOURS: pa.schema([*_KEYS, ("minutes", _WHOLE)]),
     Kind.SHAPES: pa.schema([("start", _TIME), ("fingerprint", _TEXT), ("text", _TEXT), ("shape", _TEXT)]),
     Kind.TABLES: pa.schema([("start", _TIME), *_PLACE[:3], ("snapshot", _TEXT)]),
     Kind.FINDINGS: pa.schema(

@@ -14,9 +14,9 @@ import pyarrow.compute as pc
 
 from analyzer.errors import CollectError
 from analyzer.history.columns import SCHEMAS, Kind
-from analyzer.history.files import HistoryError, Label, TornError, decode, encode
-from analyzer.history.merging import rolled_up
-from analyzer.history.names import HOUR_MS, FileName, days_of, mark_of
+from analyzer.history.files import HistoryError, Label, TornError, decode, encode, stretches
+from analyzer.history.merging import keys_rolled_up, rolled_up
+from analyzer.history.names import DAY_MS, HOUR_MS, FileName, days_of, mark_of
 from analyzer.model.instant import MINUTE_MS, Instant
 from analyzer.model.window import Window
 
@@ -26,10 +26,17 @@ if TYPE_CHECKING:
     from analyzer.history.minutes import Minute
     from analyzer.interfaces import BlobStore
 
-__all__ = ["Dataset", "Reading", "stretches"]
+__all__ = ["Dataset", "Reading"]
 
 _TORN = ".torn"
 """Behind the name of a file that was set aside: no reader of `*.parquet` finds it."""
+
+
+_ROLLED: dict[Kind, tuple[Kind, Callable[[pa.Table], pa.Table]]] = {
+    Kind.HOURS: (Kind.REQUESTS, rolled_up),
+    Kind.KEY_HOURS: (Kind.KEYS, keys_rolled_up),
+}
+"""Kinds of hours, the minutes that they are made of, and how."""
 
 
 class Reading(NamedTuple):
@@ -72,40 +79,36 @@ class Dataset:
         content = await asyncio.to_thread(encode, kind, rows, label)
         await self.put(FileName(kind, start, MINUTE_MS, self.daemon, mark_of([content]) if late else ""), content)
 
-    async def write_hour(self, start: Instant, rows: pa.Table, minutes: tuple[Instant, ...]) -> None:
-        """Write rows of an hour whose minutes are nowhere; raises HistoryError."""
-        content = await asyncio.to_thread(encode, Kind.HOURS, rows, Label(self.daemon, minutes))
-        await self.put(FileName(Kind.HOURS, start, HOUR_MS, self.daemon), content)
+    async def write_day(self, kind: Kind, start: Instant, rows: pa.Table, minutes: tuple[Instant, ...] = ()) -> None:
+        """Write one file of a day, in place of the one before; raises HistoryError.
 
-    async def write_day(self, kind: Kind, start: Instant, rows: pa.Table) -> None:
-        """Write what a day has one file of, in place of the one before; raises HistoryError."""
-        content = await asyncio.to_thread(encode, kind, rows, Label(self.daemon))
-        await self.put(FileName(kind, start, 24 * HOUR_MS, self.daemon), content)
+        `minutes` are those that rows of hours cover.
+        """
+        content = await asyncio.to_thread(encode, kind, rows, Label(self.daemon, minutes))
+        await self.put(FileName(kind, start, DAY_MS, self.daemon), content)
 
     async def read_range(self, kind: Kind, window: Window) -> Reading:
         """Return the rows of a kind that begin in a window; raises NewerHistoryError or HistoryError.
 
         Rows of one minute and series may be several, of several daemons: they add up (`merging.merged`).
         """
-        if kind is Kind.HOURS:
-            return await self.read_hours(window)
+        if kind in _ROLLED:
+            return await self._read_hours(kind, window)
         found = await self._gather(await self.names(kind, window))
         rows = pa.concat_tables([SCHEMAS[kind].empty_table(), *found.parts])
         seen = [minute for minute in found.minutes if window.holds(minute)]
         return Reading(_within(rows, window), stretches(seen), tuple(found.torn))
 
-    async def read_hours(self, window: Window) -> Reading:
-        """Return a row an hour and series of the hours that begin in a window, also of those that are still minutes.
-
-        Raises NewerHistoryError or HistoryError.
-        """
+    async def _read_hours(self, kind: Kind, window: Window) -> Reading:
+        """Return a row an hour and series, also of hours that are still minutes, or of which only they are left."""
+        of_minutes, make = _ROLLED[kind]
         whole = Window(window.start - window.start % HOUR_MS, window.end)
-        hours = await self._gather(await self.names(Kind.HOURS, whole))
+        hours = await self._gather(await self.names(kind, whole))
         known = hours.read | hours.replaced
-        rest = [name for name in await self.names(Kind.REQUESTS, whole) if name.leaf not in known]
-        minutes = await self._gather(rest, make=rolled_up)
+        rest = [name for name in await self.names(of_minutes, whole) if name.leaf not in known]
+        minutes = await self._gather(rest, make=make)
         found = [_within(rows, window) for rows in (*hours.parts, *minutes.parts)]
-        rows = await asyncio.to_thread(rolled_up, pa.concat_tables([SCHEMAS[Kind.HOURS].empty_table(), *found]))
+        rows = await asyncio.to_thread(make, pa.concat_tables([SCHEMAS[kind].empty_table(), *found]))
         seen = [minute for minute in (*hours.minutes, *minutes.minutes) if window.holds(minute)]
         return Reading(rows, stretches(seen), (*hours.torn, *minutes.torn))
 
@@ -184,17 +187,6 @@ def _within(rows: pa.Table, window: Window) -> pa.Table:
     """Return the rows that begin in a window."""
     start = rows["start"].cast(pa.int64())
     return rows.filter(pc.and_(pc.greater_equal(start, window.start), pc.less(start, window.end)))
-
-
-def stretches(minutes: Iterable[Instant]) -> tuple[Window, ...]:
-    """Return the stretches that minutes make together."""
-    found: list[Window] = []
-    for start in sorted(set(minutes)):
-        if found and found[-1].end == start:
-            found[-1] = Window(found[-1].start, start + MINUTE_MS)
-        else:
-            found.append(Window(start, start + MINUTE_MS))
-    return tuple(found)
 
 
 def _because(error: OSError | CollectError) -> str:

@@ -15,12 +15,13 @@ from msgspec import Struct
 
 from analyzer.errors import DynascopeError
 from analyzer.history.columns import SCHEMAS, Kind
-from analyzer.model.instant import Instant
+from analyzer.model.instant import MINUTE_MS, Instant
+from analyzer.model.window import Window
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
-__all__ = ["SCHEMA_VERSION", "HistoryError", "Label", "NewerHistoryError", "TornError", "decode", "encode"]
+__all__ = ["SCHEMA_VERSION", "HistoryError", "Label", "NewerHistoryError", "TornError", "decode", "encode", "stretches"]
 
 SCHEMA_VERSION = 1
 """Version of the files; an older one is read, a newer one is refused."""
@@ -53,12 +54,28 @@ class Label(Struct, frozen=True):
     replaces: tuple[str, ...] = ()
 
 
+def stretches(minutes: Iterable[Instant]) -> tuple[Window, ...]:
+    """Return the stretches that minutes make together."""
+    found: list[Window] = []
+    for start in sorted(set(minutes)):
+        if found and found[-1].end == start:
+            found[-1] = Window(found[-1].start, start + MINUTE_MS)
+        else:
+            found.append(Window(start, start + MINUTE_MS))
+    return tuple(found)
+
+
 def encode(kind: Kind, rows: pa.Table, label: Label) -> bytes:
     """Return the file of some rows."""
     told = {
         _VERSION: b"%d" % SCHEMA_VERSION,
         _LABEL: json.dumps(
-            {"daemon": label.daemon, "minutes": label.minutes, "replaces": label.replaces}, separators=(",", ":")
+            {
+                "daemon": label.daemon,
+                "covers": [[window.start, window.end] for window in stretches(label.minutes)],
+                "replaces": label.replaces,
+            },
+            separators=(",", ":"),
         ).encode(),
     }
     sink = pa.BufferOutputStream()
@@ -80,7 +97,8 @@ def decode(kind: Kind, content: bytes, name: str) -> tuple[pa.Table, Label]:
         told = file.metadata.metadata or {}
         version = int(told[_VERSION])
         plain = json.loads(told[_LABEL])
-        label = Label(str(plain["daemon"]), tuple(plain["minutes"]), tuple(plain["replaces"]))
+        minutes = tuple(start for first, end in plain["covers"] for start in range(first, end, MINUTE_MS))
+        label = Label(str(plain["daemon"]), minutes, tuple(plain["replaces"]))
     except (pa.ArrowException, OSError, KeyError, ValueError, TypeError) as error:
         raise TornError(f"{name} is no file of history: {type(error).__name__}") from None
     if version > SCHEMA_VERSION:

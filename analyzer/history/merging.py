@@ -7,12 +7,21 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
-from analyzer.history.columns import IDENTITY, LATENCY_KEYS, PEAKS, SCHEMAS, SHARES, SUMS, Kind
+from analyzer.history.columns import IDENTITY, KEY_IDENTITY, KEY_SUMS, LATENCY_KEYS, PEAKS, SCHEMAS, SHARES, SUMS, Kind
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["Groups", "groups_of", "latency_maps", "latency_matrix", "merged", "rolled_up", "starts_of"]
+__all__ = [
+    "Groups",
+    "groups_of",
+    "keys_rolled_up",
+    "latency_maps",
+    "latency_matrix",
+    "merged",
+    "rolled_up",
+    "starts_of",
+]
 
 HOUR_MS = 3_600_000
 _BOUNDS = np.array(LATENCY_KEYS, dtype=np.float32)
@@ -112,6 +121,32 @@ def rolled_up(rows: pa.Table) -> pa.Table:
         source = name.removeprefix("peak_") if is_minute else name
         columns[name] = pa.array(groups.most(_numbers(rows, source)))
     return pa.table(columns).select(SCHEMAS[Kind.HOURS].names).cast(SCHEMAS[Kind.HOURS])
+
+
+def keys_rolled_up(rows: pa.Table) -> pa.Table:
+    """Return a row an hour and key: units add up, its peak is that of its highest second; rows may be either."""
+    schema = SCHEMAS[Kind.KEY_HOURS]
+    hours = starts_of(rows) // HOUR_MS * HOUR_MS
+    groups = groups_of(rows, KEY_IDENTITY, hours)
+    taken = rows.select([*KEY_IDENTITY, "template"]).take(pa.array(groups.first))
+    columns: dict[str, pa.Array] = {name: taken[name].combine_chunks() for name in taken.column_names}
+    columns["start"] = pa.array(hours[groups.first], pa.int64()).cast(schema.field("start").type)
+    columns |= {name: pa.array(groups.sums(_numbers(rows, name))) for name in KEY_SUMS}
+    columns["observed"] = pa.array(groups.sums(_numbers(rows, "observed")).astype(np.int64))
+    peaks, over = _numbers(rows, "peak_second"), _numbers(rows, "seconds_over")
+    is_unknown = groups.most((~np.isnan(peaks)).astype(float)) == 0
+    columns["peak_second"] = pa.array(groups.most(peaks), mask=is_unknown)
+    columns["seconds_over"] = pa.array(groups.sums(over).astype(np.int64), mask=is_unknown)
+    since = np.where(rows["tracked_since"].is_null(), np.inf, rows["tracked_since"].cast(pa.int64()).fill_null(0))
+    first = np.full(len(groups), np.inf)
+    np.minimum.at(first, groups.of, since)
+    known = np.where(np.isinf(first), 0, first).astype(np.int64)
+    columns["tracked_since"] = pa.array(known, pa.int64(), mask=np.isinf(first)).cast(
+        schema.field("tracked_since").type
+    )
+    minutes = _numbers(rows, "minutes") if "minutes" in rows.column_names else np.ones(len(rows))
+    columns["minutes"] = pa.array(groups.sums(minutes).astype(np.int64))
+    return pa.table(columns).select(schema.names).cast(schema)
 
 
 def _numbers(rows: pa.Table, name: str) -> np.ndarray:
