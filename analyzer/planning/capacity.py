@@ -15,6 +15,7 @@ from analyzer.model.sight import SourceName
 from analyzer.model.window import Window
 from analyzer.planning.autoscaling import replay
 from analyzer.planning.capacity_evidence import (
+    A_WEEK,
     Observed,
     notes_of,
     places_of,
@@ -36,7 +37,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Capacity", "Demand", "plan_capacity"]
 
-_A_WEEK = 7 * 86_400.0
 _ACCEPTED = 0.001
 """Refused units that retries hide; what refuses more is not the best way, however cheap."""
 
@@ -125,17 +125,14 @@ def plan_capacity(
 
 
 def _best(options: Sequence[Option], seconds: float) -> Option | None:
-    """Return the cheapest that would have refused next to nothing; of equals the first.
-
-    Nobody should pay for a year by what less than a week showed.
-    """
+    """Return the cheapest that would have refused next to nothing; of equals the first."""
     fitting = [
         one
         for one in options
         if one.dollars is not None and (one.throttled_share is None or one.throttled_share <= _ACCEPTED)
     ]
     refuses = any(one.name == "provisioned" and (one.throttled_share or 0) > _ACCEPTED for one in options)
-    if refuses or seconds < _A_WEEK:
+    if refuses or seconds < A_WEEK:
         fitting = [one for one in fitting if one.name != "reserved"]
     return min(fitting, key=lambda one: one.dollars or 0.0, default=None)
 

@@ -22,11 +22,13 @@ if TYPE_CHECKING:
 
     from analyzer.model.window import Window
 
-__all__ = ["Observed", "notes_of", "places_of", "requests_of", "storage_of", "warm_throughput", "warnings_of"]
+__all__ = ["A_WEEK", "Observed", "notes_of", "places_of", "requests_of", "storage_of", "warm_throughput", "warnings_of"]
 
 _WARM = 0.7
 """The share of a partition's ceiling from which on a key is the first thing to mend."""
 _A_DAY = 86_400.0
+A_WEEK = 7 * _A_DAY
+"""Nobody should pay for a year by what less than a week showed."""
 _AN_HOUR = 3600.0
 
 
@@ -137,6 +139,8 @@ def notes_of(observed: Observed, loads: Sequence[Load], size: float | None) -> I
         yield f"only {number(seconds)} seconds were observed: a month is arithmetic on them, and no forecast"
     elif seconds < _A_DAY:
         yield "less than a day was observed: its quiet hours, and the peak of another day, are not in the numbers"
+    if seconds < A_WEEK:
+        yield "less than a week was observed: a reservation, which is paid for a year, is told but not advised"
     if not loads:
         yield "no consumed units are known: nothing can be reckoned"
     elif any(load.source is SourceName.REQUEST_LOG for load in loads):

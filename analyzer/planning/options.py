@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import ceil
 from typing import TYPE_CHECKING
 
-from analyzer.detectors.words import number
+from analyzer.detectors.words import number, percent
 from analyzer.knowledge.prices import HOURS_A_MONTH, INFREQUENT_PRICES, SECONDS_A_MONTH, storage_cost
 from analyzer.model.finding import Direction
 from analyzer.planning.autoscaling import Rules, replay
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
 __all__ = ["options_of", "rules_for"]
 
-_TENTH = 0.1
 _ROOM = 2.0
 """A maximum at twice the fullest stretch: it stops a runaway, not the growth of a week."""
 _LEAST_UNITS = 1.0
@@ -159,19 +158,19 @@ def _bounds(places: Sequence[Place]) -> str:
 
 
 def _risk_of_scaling(every: Sequence[Scaled], refused: float, asked: float) -> str:
-    changes = f"capacity was raised {_times(sum(one.raised for one in every))}"
-    changes += f" and lowered {_times(sum(one.lowered for one in every))}"
+    raised, lowered = sum(one.raised for one in every), sum(one.lowered for one in every)
+    changes = f"capacity was raised {_times(raised)} and lowered {_times(lowered)}"
+    if not raised and not lowered:
+        changes = "capacity was never changed"
     held = sum(one.held_minutes for one in every)
     if held:
         changes += f"; for {number(held)} minutes it could not be lowered, the day's decreases were used up"
     if not refused:
         return f"replayed, nothing would have been throttled; {changes}. A jump within two minutes outruns it"
     minutes = sum(one.throttled_minutes for one in every)
-    share = refused / asked
-    part = f"{share:.1%}" if share >= _TENTH / 100 else "less than 0.1%"
     return (
-        f"replayed, {number(refused)} units ({part}) in {number(minutes)} minutes would have been throttled after "
-        f"burst credit; {changes}"
+        f"replayed, {number(refused)} units ({percent(refused / asked)}) in {number(minutes)} minutes would have been "
+        f"throttled after burst credit; {changes}"
     )
 
 

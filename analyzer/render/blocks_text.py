@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 __all__ = ["render_text_page"]
 
 _WIDTH = 98
-_NARROWEST = 24
+_LONGEST_WORD = 20
 
 
 def render_text_page(blocks: Sequence[Block]) -> str:
@@ -62,20 +62,37 @@ def _wrap(text: str, lead: str) -> list[str]:
 
 def _grid(grid: Grid) -> Iterator[str]:
     rows = [tuple(map(plain, row)) for row in (grid.head, *grid.rows)]
-    last = len(grid.head) - 1
-    widths = [max(len(row[column]) for row in rows) for column in range(last)]
-    lead = sum(widths) + 2 * last + 2
-    left = max(_WIDTH - lead, _NARROWEST)
+    widths = _widths(rows, grid.numeric)
     for row in rows:
-        cells = [f"{cell:>{w}}" if n in grid.numeric else f"{cell:<{w}}" for n, (cell, w) in _columns(row, widths)]
-        text = row[last]
-        wrapped = textwrap.wrap(text, left, break_long_words=False, break_on_hyphens=False) or [""]
-        width = max((len(one[last]) for one in rows), default=0)
-        if last in grid.numeric and width <= left:
-            wrapped = [f"{text:>{width}}"]
-        yield f"  {'  '.join([*cells, wrapped[0]])}"
-        yield from (" " * lead + line for line in wrapped[1:])
+        wrapped = [
+            textwrap.wrap(cell, width, break_long_words=True, break_on_hyphens=False) or [""]
+            for cell, width in zip(row, widths, strict=True)
+        ]
+        for number in range(max(map(len, wrapped))):
+            cells = (
+                f"{(lines[number] if number < len(lines) else ''):{'>' if column in grid.numeric else '<'}{width}}"
+                for column, (lines, width) in enumerate(zip(wrapped, widths, strict=True))
+            )
+            yield f"  {'  '.join(cells)}"
 
 
-def _columns(row: Sequence[str], widths: Sequence[int]) -> Iterator[tuple[int, tuple[str, int]]]:
-    return enumerate(zip(row, widths, strict=False))
+def _widths(rows: Sequence[Sequence[str]], numeric: frozenset[int]) -> list[int]:
+    """Return the width of each column; what does not fit is taken from the widest, down to their longest words."""
+    columns = [[row[number] for row in rows] for number in range(len(rows[0]))]
+    widths = [max(map(len, cells)) or 1 for cells in columns]
+    least = [_least(cells, is_numeric=number in numeric) for number, cells in enumerate(columns)]
+    left = _WIDTH - 2 * len(widths)
+    while sum(widths) > left:
+        wide = [number for number, width in enumerate(widths) if width > least[number]]
+        if not wide:
+            break
+        widths[max(wide, key=lambda number: widths[number])] -= 1
+    return widths
+
+
+def _least(cells: Sequence[str], *, is_numeric: bool) -> int:
+    """Return how narrow a column may be: numbers stay whole, of words those that are not too long."""
+    head, *body = cells
+    words = [*head.split(), *(body if is_numeric else (word for cell in body for word in cell.split()))]
+    longest = max(map(len, words), default=1)
+    return longest if is_numeric else min(longest, _LONGEST_WORD)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from analyzer.planning.rules_of_thumb import Thumb
     from analyzer.render.blocks import Block
 
-__all__ = ["capacity_page", "dollars", "pattern_blocks"]
+__all__ = ["capacity_page", "capital", "dollars", "pattern_blocks"]
 
 _MODES = {"PROVISIONED": "provisioned", "PAY_PER_REQUEST": "on demand", None: "billing mode not known"}
 _CENT = 0.01
@@ -64,7 +64,7 @@ def _best(plan: Capacity) -> Iterator[Block]:
         return
     first = "Once the keys are mended: " if plan.warnings else ""
     text = f"{best.title}, {dollars(best.dollars)} a month, is the cheapest that would have refused next to nothing."
-    yield Paragraph(first + (text if first else text[0].upper() + text[1:]))
+    yield Paragraph(first + (text if first else capital(text)))
 
 
 def _demands(plan: Capacity) -> Iterator[Block]:
@@ -106,10 +106,11 @@ def _options(plan: Capacity) -> Iterator[Block]:
 
 
 def _risk(option: Option) -> str:
-    return option.risk if option.because is None else f"{option.risk}. {_capital(option.because)}"
+    return option.risk if option.because is None else f"{option.risk}. {capital(option.because)}"
 
 
-def _capital(text: str) -> str:
+def capital(text: str) -> str:
+    """Begin a sentence."""
     return text[:1].upper() + text[1:]
 
 
@@ -118,7 +119,7 @@ def _thumb(thumb: Thumb) -> Iterator[Block]:
     words = {True: "holds", False: "does not hold", None: "cannot be judged"}
     rows = tuple((rule.text, rule.advises, words[rule.holds], rule.because) for rule in thumb.rules)
     yield Grid(("rule", "advises", "here", "because"), rows)
-    yield Paragraph(f"{_capital(thumb.difference)}.")
+    yield Paragraph(f"{capital(thumb.difference)}.")
 
 
 def _event(event: Event) -> Iterator[Block]:

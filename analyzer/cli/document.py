@@ -1,0 +1,106 @@
+"""dynascope document."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path  # noqa: TC003 -- typer evaluates the annotations
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from analyzer.cli.paged import PageFormat, as_json, check_place, format_of, print_page, rendered
+from analyzer.cli.shapes import Input
+from analyzer.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from analyzer.cli.planned import Bench
+    from analyzer.planning.document import Seen
+
+__all__ = ["document"]
+
+
+def document(
+    contract: Annotated[list[Path], typer.Argument(metavar="CONTRACT...", help="contract files, or folders of them")],
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", metavar="FILE", help="write there; .html and .md choose the format")
+    ] = None,
+    observed: Annotated[
+        list[str] | None,
+        typer.Option("--observed", metavar="LOG|URL", help="request logs, or a daemon's address, to set beside it"),
+    ] = None,
+    form: Annotated[
+        PageFormat | None, typer.Option("--format", help="how to print; else by the name of -o, else markdown")
+    ] = None,
+    config: Annotated[Path | None, typer.Option(metavar="FILE", help="configuration: prices, salt")] = None,
+    shape: Annotated[Input, typer.Option("--input", help="what wrote the logs; auto looks at them")] = Input.AUTO,
+    mapping: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="where the fields stand, for --input mapped")
+    ] = None,
+) -> None:
+    """Write the documents of a design from its contract.
+
+    The access-pattern list; the key design, with a record for each index; capacity, cost and the risk of hot
+    partitions. With --observed, what traffic showed stands beside what is declared. What nobody declared is said to be
+    that.
+
+    \b
+      dynascope document contract.yaml -o design.html
+      dynascope document contract.yaml --observed requests.jsonl > design.md
+      dynascope document contract.yaml --observed http://127.0.0.1:8642 -o design.md
+
+    Exit 0 when it was written, 2 on wrong usage or a contract that cannot be read, 3 when a daemon gives no report.
+    """  # noqa: D301 -- the backslash keeps lines of the examples apart
+    from analyzer.cli.planned import Bench, faults_of  # noqa: PLC0415 -- light start
+    from analyzer.cli.settings import settings_and_contract  # noqa: PLC0415 -- light start
+    from analyzer.planning.document import Designs, design_of  # noqa: PLC0415 -- light start
+    from analyzer.render.document import document_page  # noqa: PLC0415 -- light start
+
+    check_place(output)
+    for path in contract:
+        if not path.exists():
+            raise UsageError(f"{path}: there is no such file or folder")
+    bench = Bench(*settings_and_contract(config, contract))
+    tables = bench.contract.tables
+    if not tables:
+        raise UsageError("nothing is declared: the contract names no table and no pattern")
+    seen = {} if not observed else _seen(bench, observed, shape, mapping)
+    designs = tuple(design_of(table, seen.get(table.name), faults_of(bench.contract, table.name)) for table in tables)
+    chosen = format_of(output, form, PageFormat.MARKDOWN)
+    page = as_json(Designs(designs)) if chosen is PageFormat.JSON else rendered(document_page(designs), chosen)
+    print_page(page, output)
+
+
+def _seen(bench: Bench, names: Sequence[str], shape: Input, mapping: Path | None) -> dict[str, Seen]:
+    """Return what traffic shows of each declared table, by the name it is declared with."""
+    from analyzer.planning.document import seen_in_report  # noqa: PLC0415 -- light start
+
+    urls = [name for name in names if name.startswith(("http://", "https://"))]
+    if not urls:
+        return _in_logs(bench, names, shape, mapping)
+    if len(names) > 1:
+        raise UsageError("--observed takes one daemon, or request logs, not both")
+    from analyzer.cli.daemon_report import fetch_report  # noqa: PLC0415 -- light start
+
+    seen = seen_in_report(fetch_report(urls[0]), bench.contract)
+    if not seen:
+        print(f"dynascope: the daemon at {urls[0]} saw none of the declared tables", file=sys.stderr)
+    return seen
+
+
+def _in_logs(bench: Bench, names: Sequence[str], shape: Input, mapping: Path | None) -> dict[str, Seen]:
+    from analyzer.cli.planned import observed_logs  # noqa: PLC0415 -- light start
+    from analyzer.cli.planned_logs import named_logs, stretch_of  # noqa: PLC0415 -- light start
+    from analyzer.planning.capacity import plan_capacity  # noqa: PLC0415 -- light start
+    from analyzer.planning.document import seen_in_plan  # noqa: PLC0415 -- light start
+
+    files = named_logs(names, bench.contract, shape, mapping, lambda said: print(f"dynascope: {said}", file=sys.stderr))
+    found: dict[str, Seen] = {}
+    for observed in observed_logs(bench, files, stretch_of(files, None)):
+        declared = bench.contract.table(observed.traffics[0].target)
+        if declared is not None and declared.name not in found:
+            found[declared.name] = seen_in_plan(plan_capacity(observed, declared), observed)
+    if not found:
+        print("dynascope: the logs hold no request to a declared table", file=sys.stderr)
+    return found

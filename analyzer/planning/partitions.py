@@ -1,0 +1,203 @@
+"""How hot the hottest partition key of each key template gets: as declared, and as requests showed it."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from analyzer.knowledge.limits import READ_UNITS_A_PARTITION, WRITE_UNITS_A_PARTITION
+from analyzer.model.counts import KeyLevel
+from analyzer.model.finding import Direction
+from analyzer.planning.expected import expected_of, holders_of, is_reached
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from analyzer.contract.model import IndexDeclaration, KeyTemplate, PatternDeclaration, TableDeclaration
+    from analyzer.model.traffic import Traffic
+
+__all__ = [
+    "Hot",
+    "HotKey",
+    "Partition",
+    "ceiling_of",
+    "declared_partitions",
+    "hot_keys",
+    "partition_text",
+    "parts_of",
+    "same_text",
+]
+
+_PLACE = tuple[str | None, Direction]
+_VARIABLE = re.compile(r"<[^<>]*>")
+
+
+class Hot(Struct, frozen=True):
+    """What one pattern asks of the hottest key, in units a second; `words` is the arithmetic."""
+
+    pattern: str
+    units: float
+    words: str
+
+
+class HotKey(Struct, frozen=True, kw_only=True):
+    """A partition key as observed: units a second in its hottest slice, refused tries counted as demand.
+
+    `by_pattern` is what each pattern asked of it.
+    """
+
+    index: str | None
+    direction: Direction
+    template: str
+    units: float
+    by_pattern: dict[str, float] = {}
+
+    @property
+    def place(self) -> tuple[str | None, Direction, str]:
+        """Where it is: index, direction, and the template without the names of its variables."""
+        return self.index, self.direction, same_text(self.template)
+
+
+class Partition(Struct, frozen=True, kw_only=True):
+    """One partition-key template of a table or index in one direction.
+
+    `loads` are the patterns whose load follows from what is declared, `unknown` those that say too little.
+    """
+
+    index: str | None
+    direction: Direction
+    template: str
+    loads: tuple[Hot, ...]
+    unknown: tuple[str, ...] = ()
+
+    @property
+    def heat(self) -> float | None:
+        """The share of what one partition serves; None where no load is known."""
+        return sum(load.units for load in self.loads) / ceiling_of(self.direction) if self.loads else None
+
+    def seen(self, keys: Iterable[HotKey]) -> float | None:
+        """Return the heat of its hottest observed key; None where none was observed."""
+        mine = (self.index, self.direction, same_text(self.template))
+        return max(
+            (key.units / ceiling_of(key.direction) for key in keys if key.place == mine),
+            default=None,
+        )
+
+
+def ceiling_of(direction: Direction) -> int:
+    """Return the units a second that one partition serves."""
+    return READ_UNITS_A_PARTITION if direction is Direction.READ else WRITE_UNITS_A_PARTITION
+
+
+def declared_partitions(table: TableDeclaration) -> tuple[Partition, ...]:
+    """Return the partitions of a table and its indexes, the hottest first; those of unknown heat come last."""
+    found: dict[tuple[str | None, Direction, str], list[tuple[str, Hot | None]]] = {}
+    for pattern in table.patterns:
+        for place, text, load in _loads(table, pattern):
+            found.setdefault((*place, text), []).append((pattern.id, load))
+    partitions = [
+        Partition(
+            index=index,
+            direction=direction,
+            template=text,
+            loads=tuple(load for _, load in loads if load is not None),
+            unknown=tuple(name for name, load in loads if load is None),
+        )
+        for (index, direction, text), loads in found.items()
+    ]
+    return tuple(sorted(partitions, key=lambda one: -(-1.0 if one.heat is None else one.heat)))
+
+
+def partition_text(table: TableDeclaration, index: str | None, key: Iterable[KeyTemplate]) -> str | None:
+    """Write the partition key of a key, such as `PK=CASE#<caseId>`; None where it does not name all of it."""
+    named = {one.attribute: one.template.text for one in key}
+    attributes, _ = table.schema(index)
+    if not attributes or any(name not in named for name in attributes):
+        return None
+    return " ".join(f"{name}={named[name]}" for name in attributes)
+
+
+def parts_of(table: TableDeclaration, index: str | None, key: Iterable[KeyTemplate]) -> int:
+    """Return into how many parts shard variables (`<0..9>`) split a partition key; 1 without one."""
+    attributes, _ = table.schema(index)
+    count = 1
+    for one in key:
+        if one.attribute in attributes:
+            for slot in one.template.slots:
+                count *= len(slot.values) if slot.is_shard else 1
+    return count
+
+
+def _loads(table: TableDeclaration, pattern: PatternDeclaration) -> Iterator[tuple[_PLACE, str, Hot | None]]:
+    """Yield what a pattern asks of each place; of a transaction, of the partition of each of its items."""
+    if pattern.scans:
+        return
+    direction = Direction.WRITE if pattern.writes else Direction.READ
+    expected = expected_of(table, pattern)
+    for text in dict.fromkeys(partition_text(table, pattern.index, key) for key in pattern.keys):
+        if text is not None:
+            share = 1.0 if "<" not in text else pattern.per_key.top_share
+            yield (pattern.index, direction), text, _hot(pattern, expected.units, share)
+    for index in table.indexes if pattern.writes else ():
+        if is_reached(table, pattern, index):
+            yield from _at_index(table, pattern, index, expected.index_units.get(index.name))
+
+
+def _at_index(
+    table: TableDeclaration, pattern: PatternDeclaration, index: IndexDeclaration, units: float | None
+) -> Iterator[tuple[_PLACE, str, Hot | None]]:
+    """Yield what a write asks of an index whose key its entity declares; others are not known."""
+    for entity in holders_of(table, index) or ():
+        text = partition_text(table, index.name, entity.key)
+        if text is not None and entity.name == pattern.entity:
+            share = 1.0 if "<" not in text else None
+            yield (index.name, Direction.WRITE), text, _hot(pattern, units, share, has_own_key=False)
+
+
+def _hot(
+    pattern: PatternDeclaration, units: float | None, share: float | None, *, has_own_key: bool = True
+) -> Hot | None:
+    """Return the load on the hottest key: of the peak its share, or what a key is said to get, whichever is more."""
+    if units is None:
+        return None
+    each, peak = pattern.per_key, pattern.rate.most
+    direct = (each.write_rate if pattern.writes else each.read_rate) if has_own_key else None
+    loads = []
+    if peak is not None and share is not None:
+        words = f"{peak:g}/s × {share:.3g} × {units:g} units"
+        loads.append(Hot(pattern.id, peak * share * units, words))
+    if direct is not None:
+        loads.append(Hot(pattern.id, direct * units, f"{direct:g}/s on a key × {units:g} units"))
+    return max(loads, key=lambda load: load.units, default=None)
+
+
+def hot_keys(traffics: Sequence[Traffic]) -> tuple[HotKey, ...]:
+    """Return the hottest observed partition keys of a table and its indexes."""
+    found = []
+    for traffic in traffics:
+        for key in traffic.keys:
+            total = sum(units for _, units in key.rows)
+            if key.level is not KeyLevel.PARTITION:
+                continue
+            demand = key.heat.value * ceiling_of(key.direction)
+            by_pattern: dict[str, float] = {}
+            for row, units in key.rows:
+                label = traffic.rows[row].attribution.label
+                by_pattern[label] = by_pattern.get(label, 0.0) + demand * units / total
+            found.append(
+                HotKey(
+                    index=traffic.target.index,
+                    direction=key.direction,
+                    template=" ".join(f"{name}={text}" for name, text in key.key_template.items()),
+                    units=demand,
+                    by_pattern=by_pattern,
+                )
+            )
+    return tuple(found)
+
+
+def same_text(template: str) -> str:
+    """Return a template without the names of its variables, so that two spellings of it are equal."""
+    return _VARIABLE.sub("<>", template)
