@@ -10,7 +10,7 @@ from msgspec import Struct
 from analyzer.knowledge.limits import READ_UNITS_A_PARTITION, WRITE_UNITS_A_PARTITION
 from analyzer.model.counts import KeyLevel
 from analyzer.model.finding import Direction
-from analyzer.planning.expected import expected_of, holders_of, is_reached
+from analyzer.planning.expected import expected_of, is_reached
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -24,6 +24,7 @@ __all__ = [
     "Partition",
     "ceiling_of",
     "declared_partitions",
+    "entry_key",
     "hot_keys",
     "partition_text",
     "parts_of",
@@ -145,15 +146,34 @@ def _loads(table: TableDeclaration, pattern: PatternDeclaration) -> Iterator[tup
             yield from _at_index(table, pattern, index, expected.index_units.get(index.name))
 
 
+def entry_key(table: TableDeclaration, pattern: PatternDeclaration, index: str | None) -> tuple[KeyTemplate, ...]:
+    """Return the key of a request at a place; of a write at an index, that of the entry which it writes.
+
+    The entity's own templates tell it, else the patterns that read the index, where all of them read the same key;
+    nothing where neither does.
+    """
+    if pattern.index == index:
+        return pattern.keys[0] if pattern.keys else ()
+    entity = table.entity(pattern.entity)
+    if entity is not None and partition_text(table, index, entity.key) is not None:
+        return entity.key
+    reading = {
+        text: key
+        for one in table.patterns
+        for key in one.keys
+        if one.index == index and (text := partition_text(table, index, key)) is not None
+    }
+    return next(iter(reading.values())) if len(reading) == 1 else ()
+
+
 def _at_index(
     table: TableDeclaration, pattern: PatternDeclaration, index: IndexDeclaration, units: float | None
 ) -> Iterator[tuple[_PLACE, str, Hot | None]]:
-    """Yield what a write asks of an index whose key its entity declares; others are not known."""
-    for entity in holders_of(table, index) or ():
-        text = partition_text(table, index.name, entity.key)
-        if text is not None and entity.name == pattern.entity:
-            share = 1.0 if "<" not in text else None
-            yield (index.name, Direction.WRITE), text, _hot(pattern, units, share, has_own_key=False)
+    """Yield what a write asks of an index, where something tells the key of its entry."""
+    text = partition_text(table, index.name, entry_key(table, pattern, index.name))
+    if text is not None:
+        share = 1.0 if "<" not in text else None
+        yield (index.name, Direction.WRITE), text, _hot(pattern, units, share, has_own_key=False)
 
 
 def _hot(

@@ -1,0 +1,93 @@
+"""dynascope diff."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path  # noqa: TC003 -- typer evaluates the annotations
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from analyzer.cli.paged import PageFormat, as_json, check_place, format_of, print_page, rendered
+from analyzer.cli.shapes import Input
+from analyzer.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from analyzer.cli.planned import Bench
+    from analyzer.planning.capacity_evidence import Observed
+
+__all__ = ["diff"]
+
+
+def diff(  # noqa: PLR0913, PLR0917 -- one parameter an option
+    contract_a: Annotated[Path, typer.Argument(metavar="CONTRACT_A", help="the contract as it is")],
+    contract_b: Annotated[Path, typer.Argument(metavar="CONTRACT_B", help="the contract as it is meant to be")],
+    log: Annotated[
+        list[str] | None, typer.Option("--log", metavar="FILE", help="request logs of last week; else declared rates")
+    ] = None,
+    since: Annotated[
+        str | None,
+        typer.Option(metavar="TIME", help="RFC 3339 time, or how long before the logs end, such as 7d"),
+    ] = None,
+    form: Annotated[
+        PageFormat | None, typer.Option("--format", help="how to print; else by the name of -o, else text")
+    ] = None,
+    output: Annotated[Path | None, typer.Option("-o", "--output", metavar="FILE", help="write there")] = None,
+    config: Annotated[Path | None, typer.Option(metavar="FILE", help="configuration: prices, salt")] = None,
+    shape: Annotated[Input, typer.Option("--input", help="what wrote the logs; auto looks at them")] = Input.AUTO,
+    mapping: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="where the fields stand, for --input mapped")
+    ] = None,
+) -> None:
+    """Say what a change of contract does to heat, cost and indexes.
+
+    At traffic that was observed, where a log is given: units and heat are those observed, scaled by what both contracts
+    say a request costs. It calls nobody and changes nothing; it is made for a pull request.
+
+    \b
+      dynascope diff contract.yaml changed.yaml --log last-week/*.jsonl.gz
+      dynascope diff contract.yaml changed.yaml --format markdown -o comment.md
+
+    Exit 0 when nothing breaks, 1 when the heat of a key crosses 1 or a pattern loses its index, 2 on wrong usage or a
+    contract that cannot be read.
+    """  # noqa: D301 -- the backslash keeps lines of the examples apart
+    from analyzer.cli.planned import Bench  # noqa: PLC0415 -- light start
+    from analyzer.cli.settings import settings_and_contract  # noqa: PLC0415 -- light start
+    from analyzer.planning.diff import diff_contracts  # noqa: PLC0415 -- light start
+    from analyzer.render.diff import diff_page  # noqa: PLC0415 -- light start
+
+    check_place(output)
+    for path in (contract_a, contract_b):
+        if not path.exists():
+            raise UsageError(f"{path}: there is no such file or folder")
+    if since is not None and not log:
+        raise UsageError("--since bounds the stretch of a --log; give one")
+    bench = Bench(*settings_and_contract(config, [contract_a]))
+    after = settings_and_contract(config, [contract_b])[1]
+    found = _observed(bench, log, since, shape, mapping) if log else {}
+    notes = tuple(dict.fromkeys(note for one in found.values() for note in one.complaints))
+    if log and not found:
+        notes = (*notes, f"the logs hold no request to a table of {contract_a}: rates are the declared ones")
+    outcome = diff_contracts(bench.contract, after, found, notes)
+    chosen = format_of(output, form, PageFormat.TEXT)
+    print_page(as_json(outcome) if chosen is PageFormat.JSON else rendered(diff_page(outcome), chosen), output)
+    if outcome.breaks:
+        raise typer.Exit(1)
+
+
+def _observed(
+    bench: Bench, names: Sequence[str], since: str | None, shape: Input, mapping: Path | None
+) -> dict[str, Observed]:
+    """Return the traffic of each declared table, by the name it is declared with."""
+    from analyzer.cli.planned import observed_logs  # noqa: PLC0415 -- light start
+    from analyzer.cli.planned_logs import named_logs, stretch_of  # noqa: PLC0415 -- light start
+
+    files = named_logs(names, bench.contract, shape, mapping, lambda said: print(f"dynascope: {said}", file=sys.stderr))
+    found: dict[str, Observed] = {}
+    for observed in observed_logs(bench, files, stretch_of(files, since)):
+        declared = bench.contract.table(observed.traffics[0].target)
+        if declared is not None:
+            found.setdefault(declared.name, observed)
+    return found
