@@ -21,6 +21,7 @@ from structlog.typing import FilteringBoundLogger
 
 from analyzer.checkpoint import Beside, StateFolder, Torn
 from analyzer.collected import Collected
+from analyzer.conclude import conclude
 from analyzer.errors import ConfigError, ContractError, DynascopeError
 from analyzer.exporters.assemble import Health, Spent
 from analyzer.exporters.marks import Marks
@@ -34,7 +35,7 @@ from analyzer.model.report import Report
 from analyzer.model.sight import Gap, GapReason
 from analyzer.model.window import Window
 from analyzer.polling import Polls
-from analyzer.watch import Watch, conclude, expose
+from analyzer.watch import Watch, expose
 from collectors.request_log.config import RequestLogConfig
 from collectors.request_log.opening import open_streams
 

@@ -16,6 +16,7 @@ from analyzer.traffic.told import Told, told_of
 
 if TYPE_CHECKING:
     from analyzer.model.batch import Batch
+    from analyzer.model.counts import Counts
     from analyzer.model.target import Target
 
 __all__ = ["Homes"]
@@ -25,12 +26,16 @@ _MOST = 10_000
 
 
 class Homes:
-    """Remembers the place of every table that was polled, whatever polls bring later."""
+    """Remembers the place of every table that was polled, whatever polls bring later.
+
+    Where nobody told whose the credentials are, `account` is the one that the request log names for the same tables.
+    """
 
     def __init__(self) -> None:
         self._places: dict[Target, None] = {}
         self._generation: int | None = None
         self._home = cache(Told().home_of)
+        self.account: str | None = None
 
     def learn(self, batches: tuple[Batch, ...], generation: int) -> None:
         """Take in what polls brought, once a generation."""
@@ -38,10 +43,36 @@ class Homes:
             return
         self._generation = generation
         told = told_of(Observations(window=Window(0, 0), batches=batches))
-        found = {target.base for target in told.targets()} - self._places.keys()
+        found = {self._named(target.base) for target in told.targets()} - self._places.keys()
         if not found:
             return
         self._places |= dict.fromkeys(sorted(found, key=lambda target: target.order())[: _MOST - len(self._places)])
+        self._forget_homes()
+
+    def learn_account(self, counts: Counts) -> None:
+        """Take from the log in which account the tables are that were polled without one; the first that it names.
+
+        One table name in two accounts tells nothing: there it takes `account:` in the configuration.
+        """
+        nameless = {(place.table, place.region) for place in self._places if place.account is None}
+        if self.account is not None or not nameless:
+            return
+        tables = {table for table, _ in nameless}
+        accounts = {
+            target.account
+            for target in (cell.target for cell in counts.cells)
+            if target.account is not None
+            and ((target.table, target.region) in nameless or (target.region is None and target.table in tables))
+        }
+        if len(accounts) == 1:
+            self.account = accounts.pop()
+            self._places = {self._named(place): None for place in self._places}
+            self._forget_homes()
+
+    def _named(self, place: Target) -> Target:
+        return msgspec.structs.replace(place, account=place.account or self.account)
+
+    def _forget_homes(self) -> None:
         self._home = cache(Told(metrics={target: [] for target in self._places}).home_of)
 
     def of(self, observations: Observations) -> Observations:

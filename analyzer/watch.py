@@ -1,7 +1,7 @@
 """What the daemon knows: everything counted, the findings alive, where reading stands. Nothing here waits or writes.
 
-A `Watch` changes on the loop alone. What takes long is done beside it by `conclude` and `expose`: they get values that
-reading on does not change, change nothing, and return values that the loop hands back to the watch.
+A `Watch` changes on the loop alone. What takes long is done beside it by `conclude.conclude` and `expose`: they get
+values that reading on does not change, change nothing, and return values that the loop hands back to the watch.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from analyzer.checkpoint import NOTHING_BESIDE, Beside, Checkpoint
 from analyzer.collected import NOTHING, Collected
-from analyzer.combine import Judgement, combine
+from analyzer.conclude import Aside, Evidence, Judged, Portion
 from analyzer.correlator.attributor import Attributor
 from analyzer.exporters.assemble import RECORD_COUNTERS, Health, Kept, Ledger, add_to, assemble, count_dropped
 from analyzer.exporters.exemplars import Exemplars
@@ -22,16 +22,16 @@ from analyzer.exporters.from_counts import Carried, count_cells, target_labels
 from analyzer.exporters.prometheus import Exposition, render
 from analyzer.exporters.series import SeriesTable
 from analyzer.homes import Homes
-from analyzer.lifecycle.advance import State, advance
-from analyzer.lifecycle.observing import in_mode, observing_until
+from analyzer.lifecycle.advance import State
 from analyzer.model.counts import Cell, Counts
 from analyzer.model.instant import MINUTE_MS, Instant, slice_of
 from analyzer.model.life import NO_MEMORY, Memory
 from analyzer.model.observations import Observations
 from analyzer.model.report import Report
-from analyzer.model.sight import Horizon, SourceName
+from analyzer.model.sight import SourceName
 from analyzer.model.window import Window
-from analyzer.pipeline import analyze, live_window, of_horizon
+from analyzer.pipeline import live_window
+from analyzer.reach import Part, Progress, late_parts, missed_parts
 from analyzer.requests.digest import Digest
 from analyzer.restate import Namer, restated_cells
 from analyzer.salts import Salts
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from analyzer.model.batch import Batch, Block, Position, StreamStatus
     from analyzer.model.sight import Gap
 
-__all__ = ["Aside", "Evidence", "Judged", "Rendering", "View", "Watch", "conclude", "expose"]
+__all__ = ["Rendering", "View", "Watch", "expose"]
 
 _HOUR_MS = 3_600_000
 _SETTLED_MS = 300_000
@@ -53,46 +53,6 @@ _STALE_MS = 1_800_000
 """What CloudWatch covered so long ago says nothing of now."""
 _CALLS_MS = 1_800_000
 """How long calls are kept: locks are told as stuck after 15 minutes."""
-
-
-class Aside(Struct, frozen=True):
-    """What was judged of other stretches than now, and stands until it is judged anew.
-
-    `settled` is the newest window that CloudWatch covers, `span` the last hour. `generation` and `minute` say of which
-    polls and of which minute they are.
-    """
-
-    settled: Judgement | None = None
-    span: Judgement | None = None
-    generation: int = -1
-    minute: int = -1
-
-
-class Evidence(Struct, frozen=True):
-    """What one judgement rests on; `attribute` remembers, and is lent to one judgement at a time.
-
-    `settled` and `span` are there when those stretches are to be judged anew.
-    """
-
-    observations: Observations
-    settled: Observations | None
-    span: Observations | None
-    aside: Aside
-    totals: Counts
-    findings: State
-    setup: Setup
-    attribute: Attributor
-    memory: Memory = NO_MEMORY
-
-
-class Judged(Struct, frozen=True):
-    """What one judgement concluded; `events` is the report with only what opened or closed."""
-
-    report: Report
-    events: Report
-    totals: Counts
-    findings: State
-    aside: Aside
 
 
 class View(Struct, frozen=True):
@@ -114,31 +74,6 @@ class Rendering(Struct, frozen=True):
     exposition: Exposition
     kept: Kept
     patterns: dict[str, str]
-
-
-def conclude(evidence: Evidence) -> Judged:
-    """Judge each stretch that is to be judged, tell them together, and carry the findings on."""
-    setup = evidence.setup
-    aside = evidence.aside
-    if evidence.settled is not None:
-        aside = msgspec.structs.replace(aside, settled=_judge(evidence, evidence.settled, Horizon.WINDOW))
-    if evidence.span is not None:
-        aside = msgspec.structs.replace(aside, span=_judge(evidence, evidence.span, Horizon.SPAN))
-    judgements = [one for one in (aside.settled, aside.span) if one is not None]
-    if SourceName.REQUEST_LOG in evidence.observations.sources or not judgements:
-        judgements.insert(0, _judge(evidence, evidence.observations, Horizon.WINDOW))
-    report = msgspec.structs.replace(combine(judgements), as_of=evidence.observations.window.end)
-    memory, at = evidence.memory, report.as_of
-    findings, report, events = advance(evidence.findings, report, at, setup.close_after_ms, memory.snoozes)
-    report = in_mode(report, observing_until(setup.mode, memory.began, setup.observe_for_ms))
-    told = msgspec.structs.replace(report, findings=tuple(event.finding for event in events))
-    return Judged(report, told, evidence.totals, findings, aside)
-
-
-def _judge(evidence: Evidence, observations: Observations, horizon: Horizon) -> Judgement:
-    detectors = of_horizon(evidence.setup.detectors, horizon)
-    report = analyze(observations, evidence.attribute, detectors, secret=evidence.setup.secret)
-    return Judgement(report, frozenset(detector.name for detector in detectors))
 
 
 def expose(view: View) -> Rendering:
@@ -164,6 +99,7 @@ class Watch:
         self._exemplars = Exemplars()
         self._salts = Salts()
         self._homes = Homes()
+        self._progress = Progress()
         self._patterns: dict[str, str] = {}
         self._restated: dict[Cell, Cell] = {}
         self._restated_from: Instant | None = None
@@ -227,48 +163,69 @@ class Watch:
         self._findings = _none_later_than(end, self._findings)
         self.forget(end)
         self._homes.learn(collected.batches, collected.generation)
-        settled, whole = self._asides(first, end, collected)
+        totals = self._digest.totals()
+        self._homes.learn_account(totals)
+        settled, late, missed = self._settled(end, collected)
         return Evidence(
             observations=self._observe(window, collected.timeless(), gaps),
             settled=settled,
-            span=whole,
+            late=late,
+            missed=missed,
+            span=self._span(first, end, collected),
             aside=self._aside,
-            totals=self._digest.totals(),
+            totals=totals,
             findings=self._findings,
             setup=setup,
             attribute=self._attribute,
             memory=memory,
         )
 
-    def _asides(
-        self, first: Instant, end: Instant, collected: Collected
-    ) -> tuple[Observations | None, Observations | None]:
-        """Return the stretches beside now that are to be judged anew: what CloudWatch covers, and the last hour."""
-        settled = whole = None
-        stretch = collected.settled(max(self.setup.window_ms, _SETTLED_MS))
-        if collected.generation != self._aside.generation:
-            is_old = stretch is not None and end - stretch.end > _STALE_MS
-            settled = (
-                None
-                if stretch is None or is_old
-                else self._observe(stretch, collected.batches, collected.blind_spots())
-            )
-            self._aside = msgspec.structs.replace(self._aside, generation=collected.generation)
+    def _settled(
+        self, end: Instant, collected: Collected
+    ) -> tuple[Observations | None, tuple[Portion, ...], tuple[Portion, ...]]:
+        """Return what CloudWatch covers, where polls brought anything: of all tables, of late ones, of the past."""
+        if collected.is_standby:
+            self._progress.forget()
+        is_new = collected.generation != self._aside.generation
+        self._aside = msgspec.structs.replace(self._aside, generation=collected.generation)
         self._forget_settled(end, collected)
-        if end // MINUTE_MS != self._aside.minute:
-            begin = max(first, end - _HOUR_MS) if first else end - _HOUR_MS
-            whole = self._observe(Window(begin, end), collected.batches)
-            self._aside = msgspec.structs.replace(self._aside, minute=end // MINUTE_MS)
-        return settled, whole
+        stretch = collected.settled(max(self.setup.window_ms, _SETTLED_MS))
+        if not is_new or stretch is None or end - stretch.end > _STALE_MS:
+            return None, (), ()
+        reaches = collected.reaches(*self._place())
+        late = late_parts(reaches, stretch, end - _STALE_MS)
+        on_time = frozenset(table for table, reached in reaches.items() if reached >= stretch.end)
+        missed = self._progress.take((Part(stretch, on_time), *late), end - _HOUR_MS)
+        return (
+            self._observe(stretch, collected.without(reaches.keys() - on_time), collected.blind_spots()),
+            tuple(self._portion(part, collected) for part in late),
+            tuple(self._portion(part, collected) for part in missed_parts(missed, stretch.end - stretch.start)),
+        )
+
+    def _portion(self, part: Part, collected: Collected) -> Portion:
+        return Portion(self._observe(part.window, collected.only(part.tables)), part.tables)
+
+    def _span(self, first: Instant, end: Instant, collected: Collected) -> Observations | None:
+        """Return the last hour, once a minute."""
+        if end // MINUTE_MS == self._aside.minute:
+            return None
+        self._aside = msgspec.structs.replace(self._aside, minute=end // MINUTE_MS)
+        begin = max(first, end - _HOUR_MS) if first else end - _HOUR_MS
+        return self._observe(Window(begin, end), collected.batches)
 
     def _forget_settled(self, end: Instant, collected: Collected) -> None:
         """Let go of a judgement that says nothing of now: CloudWatch covered it too long ago, or another reads it."""
         known = self._aside.settled
         if known is not None and (collected.is_standby or end - known.report.window.end > _STALE_MS):
-            self._aside = msgspec.structs.replace(self._aside, settled=None)
+            self._aside = msgspec.structs.replace(self._aside, settled=None, late=())
+
+    def _place(self) -> tuple[str | None, str | None]:
+        """Return the account and region of what names none."""
+        return self.setup.account or self._homes.account, self.setup.region
 
     def _observe(self, window: Window, batches: tuple[Batch, ...], gaps: tuple[Gap, ...] = ()) -> Observations:
         setup = self.setup
+        account, region = self._place()
         log = frozenset() if setup.request_log.is_empty else frozenset({SourceName.REQUEST_LOG})
         observed = Observations(
             window=window,
@@ -276,8 +233,8 @@ class Watch:
             batches=batches,
             gaps=gaps,
             sources=log | setup.sources,
-            account=setup.account,
-            region=setup.region,
+            account=account,
+            region=region,
             hours=self._digest.hours(),
             calls=self._digest.calls(),
             prices=setup.prices,

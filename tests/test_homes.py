@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -14,6 +15,10 @@ from analyzer.model.table import TableDescription, TableSnapshot
 from analyzer.model.target import Target
 from analyzer.model.window import Window
 from analyzer.requests.digest import Digest
+from tests.support.counting import cell, counts
+
+if TYPE_CHECKING:
+    from analyzer.model.counts import Counts
 
 WINDOW = Window(1_760_000_000_000, 1_760_000_600_000)
 
@@ -71,3 +76,41 @@ def test_what_was_told_once_stands_though_polls_bring_nothing() -> None:
 def test_without_a_log_nothing_is_moved() -> None:
     observed = Observations(window=WINDOW)
     assert homes_of(Target("1", "eu", "cases")).of(observed) is observed
+
+
+def counted(*targets: Target) -> Counts:
+    return counts(*((cell(target=target), {}) for target in targets))
+
+
+@pytest.mark.parametrize(
+    ("logged_places", "account"),
+    [
+        ([Target("1", "eu", "cases")], "1"),
+        ([Target("1", None, "cases")], "1"),
+        ([Target("1", "eu", "cases"), Target("2", "us", "cases"), Target("3", "eu", "orders")], "1"),
+        ([Target("1", "eu", "cases"), Target("2", "eu", "cases")], None),
+        ([Target(None, "eu", "cases")], None),
+        ([], None),
+    ],
+    ids=["named", "without a region", "others elsewhere", "two accounts", "nobody names it", "no log"],
+)
+def test_whose_the_polled_tables_are_is_taken_from_the_log(logged_places: list[Target], account: str | None) -> None:
+    homes = homes_of(Target(None, "eu", "cases"))
+    homes.learn_account(counted(*logged_places))
+    assert homes.account == account
+    assert places(homes) == {(account, "eu")}
+
+
+def test_what_is_polled_later_without_an_account_is_of_the_same_one() -> None:
+    homes = homes_of(Target(None, "eu", "orders"))
+    homes.learn_account(counted(Target("1", "eu", "orders")))
+    homes.learn(polled(Target(None, "eu", "cases")), 2)
+    homes.learn_account(counted(Target("2", "eu", "cases")))
+    assert homes.account == "1"
+    assert places(homes) == {("1", "eu")}
+
+
+def test_where_polls_name_their_account_the_log_tells_nothing_new() -> None:
+    homes = homes_of(Target("1", "eu", "cases"))
+    homes.learn_account(counted(Target("2", "eu", "cases")))
+    assert homes.account is None

@@ -7,6 +7,7 @@ import msgspec
 import pytest
 
 from analyzer.checkpoint import Checkpoint
+from analyzer.conclude import Judged, conclude
 from analyzer.config import load_settings
 from analyzer.exporters.assemble import Health
 from analyzer.model.batch import Block, Position, StreamStatus
@@ -16,7 +17,7 @@ from analyzer.model.sight import GapReason
 from analyzer.model.window import Window
 from analyzer.requests.digest_limits import DigestLimits
 from analyzer.setup import Setup, build_setup
-from analyzer.watch import Judged, Watch, conclude, expose
+from analyzer.watch import Watch, expose
 
 if TYPE_CHECKING:
     from pathlib import Path

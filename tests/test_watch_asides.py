@@ -10,17 +10,20 @@ import pytest
 
 from analyzer.checkpoint import Beside, Checkpoint
 from analyzer.collected import Collected
+from analyzer.conclude import Evidence, Judged, conclude
 from analyzer.config import load_settings
 from analyzer.model.batch import Batch, Block, MetricSeries, StreamStatus
 from analyzer.model.finding import Change, Status
 from analyzer.model.instant import format_instant
+from analyzer.model.life import Memory, Snooze
 from analyzer.model.report import VerdictState
-from analyzer.model.sight import Covers, Gap, GapReason, SourceName
+from analyzer.model.sight import Covers, Gap, GapReason, Sight, SourceName
 from analyzer.model.table import TableDescription, TableSnapshot
 from analyzer.model.target import Target
 from analyzer.model.window import Window
+from analyzer.pipeline import analyze
 from analyzer.setup import Setup, build_setup
-from analyzer.watch import Evidence, Watch, conclude
+from analyzer.watch import Watch
 from tests.test_watch import block
 
 if TYPE_CHECKING:
@@ -203,3 +206,157 @@ def test_a_log_that_names_no_place_has_that_of_the_polls_also_where_they_tell_it
     for report in (told, later):
         (throttling,) = [found for found in report.findings if found.detector == "throttling"]
         assert (throttling.account, throttling.region) == ("111122223333", "eu-west-1")
+
+
+def metrics_of(end: int, throttled: range = range(0), table: str = "cases", *, covered: int | None = None) -> Batch:
+    """What a poll of CloudWatch brings that ends here: an hour of reads, of which these minutes were throttled."""
+    start = end - 60 * MINUTE
+    times = tuple(range(start, covered or end, MINUTE))
+    read = MetricSeries(
+        "ConsumedReadCapacityUnits", {"TableName": table}, "Sum", 60, times, (600.0,) * len(times), is_complete=True
+    )
+    bad = tuple(NOW + minute * MINUTE for minute in throttled if NOW + minute * MINUTE < (covered or end))
+    refused = tuple(
+        MetricSeries(name, {"TableName": table}, "Sum", 60, bad, (500.0,) * len(bad), is_complete=True)
+        for name in ("ReadThrottleEvents", "ReadKeyRangeThroughputThrottleEvents")
+    )
+    covers = (Covers(SourceName.CLOUDWATCH_METRICS, Window(start, covered or end), table),)
+    return Batch(window=Window(start, end), metrics=(read, *refused), covers=covers, region="us-east-1")
+
+
+def together(one: Batch, other: Batch) -> Batch:
+    """What one poll brings of two tables."""
+    return msgspec.structs.replace(one, metrics=one.metrics + other.metrics, covers=one.covers + other.covers)
+
+
+def failed(generation: int) -> Collected:
+    gap = Gap(SourceName.CLOUDWATCH_METRICS, GapReason.TIMEOUT, "GetMetricData: no answer")
+    return Collected((Batch(window=Window(NOW, NOW), gaps=(gap,), region="us-east-1"),), generation)
+
+
+def states(judged: Judged, detector: str = "throttling") -> list[tuple[Status, int | None, int | None]]:
+    found = [one for one in judged.report.findings if one.detector == detector]
+    return [(one.status, one.first_seen, one.last_seen) for one in found]
+
+
+def judge(watch: Watch, end: int, collected: Collected) -> Judged:
+    judged = conclude(watch.gather(end, QUIET, collected))
+    watch.take_over(judged)
+    return judged
+
+
+def after(minutes: int) -> int:
+    return NOW + minutes * MINUTE
+
+
+@pytest.fixture
+def metrics_alone(tmp_path: Path) -> Watch:
+    """A daemon that has judged all that CloudWatch told until now."""
+    watch = Watch(setup_of(tmp_path, log=False, close_after="30s"), None)
+    judge(watch, after(3), Collected((metrics_of(NOW),), 1))
+    return watch
+
+
+def test_a_fault_that_lay_wholly_in_an_outage_of_cloudwatch_is_told_as_closed_with_its_times(
+    metrics_alone: Watch,
+) -> None:
+    for minutes in range(6, 24, 3):
+        assert states(judge(metrics_alone, after(minutes), failed(minutes))) == []
+    recovered = judge(metrics_alone, after(25), Collected((metrics_of(after(22), range(5, 11)),), 25))
+    (told,) = states(recovered)
+    assert told == (Status.CLOSED, after(4), after(13))  # to the minute or two, by windows half over one another
+    assert [one.status for one in recovered.events.findings] == [Status.CLOSED] * len(recovered.events.findings)
+    assert "throttling" in {one.detector for one in recovered.events.findings}
+    assert recovered.report.verdict.state is not VerdictState.FAULT
+    again = judge(metrics_alone, after(26), Collected((metrics_of(after(23), range(5, 11)),), 26))
+    assert (states(again), again.events.findings) == ([], ())
+
+
+def test_a_fault_that_began_in_an_outage_and_goes_on_is_new_with_its_own_beginning(metrics_alone: Watch) -> None:
+    recovered = judge(metrics_alone, after(25), Collected((metrics_of(after(22), range(12, 60)),), 25))
+    (told,) = states(recovered)
+    assert told == (Status.OPEN, after(10), after(25))
+    assert next(one for one in recovered.events.findings if one.detector == "throttling").first_seen == after(10)
+    again = judge(metrics_alone, after(30), Collected((metrics_of(after(27), range(12, 60)),), 30))
+    assert states(again) == [(Status.ONGOING, after(10), after(30))]
+
+
+def test_a_fault_that_was_told_before_an_outage_and_goes_on_keeps_its_beginning(metrics_alone: Watch) -> None:
+    judge(metrics_alone, after(8), Collected((metrics_of(after(5), range(1, 60)),), 2))
+    recovered = judge(metrics_alone, after(25), Collected((metrics_of(after(22), range(1, 60)),), 3))
+    assert states(recovered) == [(Status.ONGOING, after(8), after(25))]
+    assert recovered.events.findings == ()
+
+
+def test_what_was_told_meanwhile_is_not_told_again(metrics_alone: Watch) -> None:
+    faulty = Collected((metrics_of(after(5), range(1, 5)),), 2)
+    assert states(judge(metrics_alone, after(8), faulty)) == [(Status.OPEN, after(8), after(8))]
+    over = judge(metrics_alone, after(40), failed(3))
+    assert [status for status, *_ in states(over)] == [Status.CLOSED]
+    recovered = judge(metrics_alone, after(41), Collected((metrics_of(after(38), range(1, 8)),), 4))
+    assert states(recovered) == []  # its last minutes, though, nobody could see
+
+
+def test_nobody_is_told_of_what_is_snoozed_also_when_it_comes_late(metrics_alone: Watch) -> None:
+    evidence = metrics_alone.gather(after(25), QUIET, Collected((metrics_of(after(22), range(5, 11)),), 25))
+    found = conclude(evidence).events.findings
+    snoozes = tuple(Snooze(id=one.id, until=after(60), reason="known", at=NOW) for one in found)
+    hushed = msgspec.structs.replace(evidence, memory=Memory(snoozes))
+    assert found
+    assert conclude(hushed).events.findings == ()
+    assert states(conclude(hushed)) == []
+
+
+def test_what_came_while_another_daemon_read_is_told_by_that_one(metrics_alone: Watch) -> None:
+    judge(metrics_alone, after(6), Collected((), 2, is_standby=True))
+    again = judge(metrics_alone, after(25), Collected((metrics_of(after(22), range(5, 11)),), 25))
+    assert states(again) == []
+
+
+def test_a_late_table_is_judged_as_far_as_it_reaches_and_not_over_minutes_that_it_lacks(tmp_path: Path) -> None:
+    watch = Watch(setup_of(tmp_path, log=False), None)
+    late = metrics_of(NOW, range(-8, -3), "orders", covered=after(-3))
+    evidence = watch.gather(after(3), QUIET, Collected((together(metrics_of(NOW), late),), 1))
+    assert evidence.settled is not None
+    assert evidence.settled.window == Window(after(-5), NOW)
+    assert [series.dimensions["TableName"] for series in evidence.settled.batches[0].metrics] == ["cases"] * 3
+    (portion,) = evidence.late
+    assert portion.observations.window == Window(after(-8), after(-3))
+    judged = conclude(evidence)
+    (throttling,) = [one for one in judged.report.findings if one.detector == "throttling"]
+    assert throttling.table == "orders"
+    metrics = {state.table: state.state for state in judged.report.sight if state.capability is Sight.METRICS}
+    assert metrics == {"cases": "seen", "orders": "seen"}
+    assert judged.report.window == Window(after(-5), NOW)
+
+
+def test_a_table_that_says_nothing_of_now_is_not_seen(tmp_path: Path) -> None:
+    watch = Watch(setup_of(tmp_path, log=False), None)
+    known = TableSnapshot(target=Target(None, "us-east-1", "orders"), table=TableDescription(name="orders"))
+    described = Batch(window=Window(NOW, NOW), tables=(known,), region="us-east-1")
+    old = metrics_of(NOW, range(-50, -45), "orders", covered=after(-40))
+    evidence = watch.gather(after(3), QUIET, Collected((together(metrics_of(NOW), old), described), 1))
+    assert evidence.late == ()
+    settled = analyze(evidence.settled, evidence.attribute, ()) if evidence.settled else None
+    assert settled is not None
+    metrics = {state.table: state.state for state in settled.sight if state.capability is Sight.METRICS}
+    assert metrics == {"cases": "seen", "orders": "not-seen"}
+
+
+def test_a_fault_is_told_once_also_where_only_the_log_names_the_account(setup: Setup) -> None:
+    watch = Watch(setup, None)
+    line = {
+        "v": 1,
+        "op": "GetItem",
+        "table": "cases",
+        "account": "111122223333",
+        "region": "us-east-1",
+        "attempts": 2,
+        "consumed": {"total": 1.0},
+        "tries": [{"at_ms": 0, "code": "ProvisionedThroughputExceededException"}],
+    }
+    times = (NOW - 1000 * second for second in range(600))
+    watch.take(Block(b"".join(json.dumps({**line, "time": format_instant(at)}).encode() + b"\n" for at in times)), NOW)
+    report = conclude(watch.gather(NOW, QUIET, brought())).report
+    assert [one.account for one in report.findings if one.detector == "throttling"] == ["111122223333"]
+    assert {state.account for state in report.sight} == {"111122223333"}

@@ -99,7 +99,7 @@ def told_of(observations: Observations) -> Told:
     _take_metrics(told, observations.batches, (observations.account, observations.region))
     for batch in observations.batches:
         where = (batch.account or observations.account, batch.region or observations.region)
-        _take_tables(told, batch)
+        _take_tables(told, batch, where)
         if any(cover.source is SourceName.CHANGES for cover in batch.covers):
             told.changes_seen.add(where)
         for probe in batch.probes:
@@ -140,12 +140,21 @@ def _joined(known: MetricSeries, series: MetricSeries) -> MetricSeries:
     )
 
 
-def _take_tables(told: Told, batch: Batch) -> None:
+def _take_tables(told: Told, batch: Batch, where: Place) -> None:
     for snapshot in batch.tables:
-        known = told.snapshots.get(snapshot.target)
+        target = _at(snapshot.target, where)
+        known = told.snapshots.get(target)
         if known is None or (snapshot.time or 0) >= (known.time or 0):
-            told.snapshots[snapshot.target] = snapshot
+            told.snapshots[target] = snapshot
     for series in batch.insights:
-        told.insights.setdefault(series.target, []).append(series)
+        told.insights.setdefault(_at(series.target, where), []).append(series)
     for limits in batch.scaling:
-        told.scaling.setdefault(limits.target, []).append(limits)
+        told.scaling.setdefault(_at(limits.target, where), []).append(limits)
+
+
+def _at(target: Target, where: Place) -> Target:
+    """Return a target with the place of who was asked for it, where it names none."""
+    if target.account is not None and target.region is not None:
+        return target
+    account, region = where
+    return msgspec.structs.replace(target, account=target.account or account, region=target.region or region)
