@@ -147,11 +147,12 @@ def _with_missed(
 ) -> tuple[State, Report, tuple[Event, ...]]:
     """Tell what a stretch shows that came too late to be judged in its time.
 
-    A fault that goes on began when it was there first. One that was over before anybody saw it is told once, as closed,
-    with its own times; one that was told meanwhile, from the request log, is not told again.
+    A fault that opens now and was there before began then. One that was over before anybody saw it is told once, as
+    closed, with its own times; one that was told meanwhile, from the request log, is not told again.
     """
     missed = _missed_findings(evidence)
-    begun = {one.id: one.first_seen for one in missed if one.id in state.alive}
+    opened = {event.finding.id for event in events if event.status is Status.OPEN}
+    begun = {one.id: one.first_seen for one in missed if one.id in opened}
     told = evidence.aside.told
     fresh = tuple(one for one in missed if one.id not in state.alive and told.get(one.id, 0) < (one.first_seen or 0))
     closed = tuple(
@@ -190,9 +191,7 @@ def _times(portions: Sequence[Portion]) -> Iterator[Window]:
 
 
 def _begun(finding: Finding, first: Instant | None) -> Finding:
-    if first is None or finding.first_seen is None or finding.first_seen <= first:
-        return finding
-    return msgspec.structs.replace(finding, first_seen=first)
+    return finding if first is None else msgspec.structs.replace(finding, first_seen=first)
 
 
 def _told(before: dict[str, Instant], report: Report) -> dict[str, Instant]:
