@@ -10,6 +10,7 @@ from analyzer.model.estimate import Estimate
 from analyzer.model.finding import Direction
 from analyzer.model.heatmap import HeatLabel, HeatMap, HeatMark, HeatRow, KeysFrom, LabelKind, RowKind
 from analyzer.model.instant import SLICE_MS
+from tests.support.page_report import AS_OF
 
 if TYPE_CHECKING:
     from analyzer.model.target import Target
@@ -53,7 +54,10 @@ def made_map(
         ceiling=ceiling,
         limit=8000.0 if direction is Direction.READ else 3000.0,
         labels=_labels(at, start, end) if columns == _COLUMNS else (),
-        marks=(HeatMark(end - 260_000, "deploy checkout-api 4.12.0"), HeatMark(end - 1_900_000, "capacity read 8000")),
+        marks=(
+            HeatMark(AS_OF - 260_000, "deploy checkout-api 4.12.0"),
+            HeatMark(AS_OF - 1_900_000, "capacity read 8000"),
+        ),
     )
 
 

@@ -88,11 +88,13 @@ function body(finding) {
   if (finding.cost_per_month_usd !== null) told.push(["costs", `about $${count(finding.cost_per_month_usd)} a month if this rate goes on`]);
   told.push(["sure", [finding.confidence, finding.sources.length && `from ${finding.sources.join(", ")}`].filter(Boolean).join(", ")]);
   const rows = told.filter(([, value]) => value).map(([name, value]) => pair(name, value));
-  const [first, ...others] = finding.advice.map((one, index) => pair(index === 0 ? "do" : "or", advice(one)));
+  const ready = finding.advice.find((one) => one.command !== null);
+  const first = finding.advice.filter((one, index) => index === 0 || one === ready);
+  const others = finding.advice.filter((one) => !first.includes(one));
   return el("div", { class: "finding-body" },
-    el("dl", { class: "pairs" }, first, ...rows),
-    others.length ? folded(`${finding.id} others`, `or ${finding.advice.slice(1).map((one) => one.action).join(", ")}`,
-      el("dl", { class: "pairs" }, ...others)) : null,
+    el("dl", { class: "pairs" }, ...first.map((one, index) => pair(index === 0 ? "do" : "or", advice(one))), ...rows),
+    others.length ? folded(`${finding.id} others`, `or ${others.map((one) => one.action).join(", ")}`,
+      el("dl", { class: "pairs" }, ...others.map((one) => pair("or", advice(one))))) : null,
     folded(`${finding.id} numbers`, "the numbers that convict it",
       el("dl", { class: "pairs wide" }, ...evidence(finding).map(([name, value]) => pair(name, value)))),
     el("p", { class: "actions" },

@@ -13,8 +13,8 @@ export function decode(told) {
     at: Date.parse(told.start),
     heat: bytes(told.heat),
     throttled: bytes(told.throttled),
-    low: told.low ? bytes(told.low) : null,
-    high: told.high ? bytes(told.high) : null,
+    low: bytes(told.low),
+    high: bytes(told.high),
   };
 }
 
@@ -34,16 +34,19 @@ export function patched(map, update) {
     }
     return made;
   };
+  const heat = moved(map.heat, bytes(update.heat), UNKNOWN);
+  const shifted = moved(map.heat, null, UNKNOWN);
+  const bound = (old) => moved(old, null, UNKNOWN).map((value, cell) => (heat[cell] === shifted[cell] ? value : UNKNOWN));
   const units = [...map.top.units.slice(shift), ...Array(Math.min(shift, map.columns)).fill(null)];
   units.splice(first, columns, ...update.top);
   return {
     ...map,
     start: update.start,
     at: Date.parse(update.start),
-    heat: moved(map.heat, bytes(update.heat), UNKNOWN),
+    heat,
     throttled: moved(map.throttled, bytes(update.throttled), 0),
-    low: null, // bounds of columns that moved are not sent
-    high: null,
+    low: bound(map.low), // bounds are not sent: those of cells that are as they were still hold
+    high: bound(map.high),
     top: { ...map.top, units },
   };
 }
@@ -94,7 +97,7 @@ export function cell_words(map, row, column) {
 }
 
 function heat_words(map, cell) {
-  const bound = (of) => (of === null || of[cell] === UNKNOWN ? null : of[cell] / HUNDRED);
+  const bound = (of) => (of[cell] === UNKNOWN ? null : of[cell] / HUNDRED);
   const [low, high] = [bound(map.low), bound(map.high)];
   const value = map.heat[cell] / HUNDRED;
   const edges = low === null || high === null || (low === value && high === value) ? "" : ` [${low}–${high}]`;

@@ -5,7 +5,7 @@ import { at } from "./dom.js";
 import { reveal_finding, show_findings } from "./findings.js";
 import { show_honesty } from "./honesty.js";
 import { show_indexes } from "./indexes.js";
-import { current_map, load_map, map_query, over, redraw, take_columns } from "./map.js";
+import { current_map, load_map, map_query, over, redraw, row_of, take_columns } from "./map.js";
 import { show_controls, show_foot } from "./map_controls.js";
 import { back, pin } from "./map_input.js";
 import { show_patterns } from "./patterns.js";
@@ -14,9 +14,11 @@ import { look, on_change, read, state } from "./state.js";
 import { show_verdict, show_waiting } from "./verdict.js";
 
 const WAIT_MS = 3000;
+const WHOLE = 6; // updates after which the map is fetched whole: shares, shapes and bounds come with it alone
 const OF_THE_MAP = ["table", "index", "direction", "mode", "from", "to"];
 const known = { report: null, patterns: [], indexes: [], honesty: null, targets: [] };
 let following = null;
+let updates = 0;
 
 async function start() {
   try {
@@ -29,6 +31,7 @@ async function start() {
   show_everything();
   await Promise.all([refresh_beside(), choose_map()]);
   if (state.finding !== null) reveal_finding(state.finding);
+  pin_finding();
   return listen();
 }
 
@@ -80,7 +83,7 @@ async function refresh_beside() {
 async function choose_map() {
   const finding = known.report.findings.find((one) => one.id === known.report.verdict.finding);
   if (state.table === null && finding) {
-    look({ table: finding.table, index: finding.index ?? "", direction: finding.direction });
+    look({ table: finding.table, index: finding.index ?? "", direction: finding.direction }, { is_silent: true });
   }
   await show_map();
 }
@@ -116,7 +119,15 @@ async function take_event(name, told) {
   if (told.gsi) known.indexes = told.gsi;
   if (told.honesty) known.honesty = told.honesty;
   show_everything();
-  if (told.heatmap && !take_columns(told.heatmap)) await show_map();
+  updates += 1;
+  if (told.heatmap && (!take_columns(told.heatmap) || (updates % WHOLE === 0 && state.from === null))) await show_map();
+}
+
+/** Pin the key of the finding that is looked at, where the map shows it. */
+function pin_finding() {
+  const finding = known.report.findings.find((one) => one.id === state.finding);
+  const row = finding && state.row === null ? row_of(finding) : null;
+  if (row !== null) look({ row });
 }
 
 function chosen(changed) {
@@ -125,7 +136,7 @@ function chosen(changed) {
   show_findings(known.report);
   show_patterns(known.patterns.length ? known.patterns : known.report.patterns);
   if (changed.some((name) => OF_THE_MAP.includes(name))) {
-    show_map().then(listen);
+    show_map().then(pin_finding).then(listen);
   } else if (current_map() !== null) {
     show_controls(known.targets, current_map());
     over();

@@ -7,15 +7,14 @@ import { listen } from "./map_input.js";
 import { show_controls, show_foot } from "./map_controls.js";
 import { draw_overlay } from "./overlay.js";
 import { color, draw, scale } from "./plot.js";
+import { lay_out, row_at } from "./rows.js";
 import { state } from "./state.js";
 import { clock, compact, count, share } from "./words.js";
 
 const FINE_MS = 10 * 60_000;
 const AXIS = 22;
 const TOP = 54;
-const ROW_LEAST = 13;
-const ROW_MOST = 24;
-const TALL = 268;
+const FLAT = 5;
 
 let map = null;
 let parts = null; // the elements of the frame
@@ -43,11 +42,13 @@ export async function load_map(targets) {
   const asked = map_query();
   const told = await fetch_map(asked);
   if (mine !== turn) return;
+  const kept = map !== null && map.rows_id === told.map.rows_id && cursor !== null
+    ? { row: cursor.row, column: column_of(told.map, time_of(map, cursor.column)) } : null;
   map = told.map;
-  cursor = null;
   show_controls(targets, map);
   if (map.rows.length === 0) return show_empty();
   build(told);
+  point(kept, null);
   await redraw(told.figures);
 }
 
@@ -56,6 +57,7 @@ export function take_columns(update) {
   if (map === null || state.from !== null) return true;
   const made = patched(map, update);
   if (made === null) return false;
+  if (cursor !== null) cursor = { ...cursor, column: column_of(made, time_of(map, cursor.column)) };
   map = made;
   if (parts !== null) redraw(parts.figures);
   return true;
@@ -65,19 +67,19 @@ export function take_columns(update) {
 export async function redraw(figures = parts?.figures) {
   if (parts === null || map === null) return;
   parts.figures = figures;
-  const tall = map.rows.length * row_height();
+  const tall = parts.edges.at(-1);
   const x = { type: "date", range: [map.at, end_of(map)], autorange: false };
   const [trace, ...rest] = figures.heatmap.data.filter((one) => one.type === "heatmap");
-  const cells = { ...trace, ...(rest[0] ?? {}), z: matrix(map), x: undefined, y: undefined, x0: map.at + map.step_ms / 2, dx: map.step_ms,
-    y0: 0, dy: 1, colorscale: scale(map.mode), zmin: 0, zmax: map.mode === "relative" ? 100 : 250, zauto: false, showscale: false,
+  const cells = { ...trace, ...(rest[0] ?? {}), z: matrix(map), x: undefined, y: parts.edges, x0: map.at + map.step_ms / 2, dx: map.step_ms,
+    colorscale: scale(map.mode), zmin: 0, zmax: map.mode === "relative" ? 100 : 250, zauto: false, showscale: false,
     hoverinfo: "none", xgap: 0, ygap: 1, text: undefined, customdata: undefined };
   await Promise.all([
     draw(parts.heat, { data: [cells], layout: {} }, { height: tall + AXIS, margin: { l: 0, r: 0, t: 0, b: AXIS },
       layout: { xaxis: { ...x, showgrid: false, nticks: 8, tickformat: tick_format() }, shapes: [], annotations: [],
-        yaxis: { range: [map.rows.length - 0.5, -0.5], autorange: false, showgrid: false, showticklabels: false } } }),
+        yaxis: { range: [tall, 0], autorange: false, showgrid: false, showticklabels: false } } }),
     draw(parts.top, top_figure(figures.top), { height: TOP, margin: { l: 0, r: 0, t: 4, b: 1 },
-      layout: { xaxis: { ...x, showticklabels: false, showgrid: false }, shapes: [], annotations: [],
-        yaxis: { rangemode: "tozero", nticks: 3, side: "left", ticklabelposition: "inside", showticklabels: false, autorange: true } } }),
+      layout: { xaxis: { ...x, showticklabels: false, showgrid: false }, annotations: [],
+        yaxis: { range: top_range(), autorange: false, showgrid: false, showticklabels: false } } }),
   ]);
   draw_marks();
   over();
@@ -87,7 +89,7 @@ export async function redraw(figures = parts?.figures) {
 export function over() {
   if (parts === null || map === null) return;
   const pin = pinned_cell();
-  draw_overlay(parts.overlay, map, { cursor, pin, brush, pattern: state.pattern });
+  draw_overlay(parts.overlay, map, parts.edges, { cursor, pin, brush, pattern: state.pattern });
   const told = cursor ?? pin;
   if (told === null) fill(parts.says, el("span", { class: "quiet", text: "Point at a cell, or move through them with the arrow keys." }));
   else {
@@ -97,6 +99,7 @@ export function over() {
   }
   parts.labels.forEach((one, row) => {
     one.classList.toggle("chosen", row === pin?.row);
+    one.classList.toggle("pointed", row === cursor?.row);
     one.classList.toggle("dim", state.pattern !== null && map.rows[row].pattern !== state.pattern && map.rows.some((each) => each.pattern === state.pattern));
   });
 }
@@ -133,13 +136,11 @@ function show_empty() {
   fill(at("map-foot"));
 }
 
-function row_height() {
-  return Math.max(ROW_LEAST, Math.min(ROW_MOST, Math.floor(TALL / map.rows.length)));
-}
-
 function build({ figures }) {
-  const tall = row_height();
-  const labels = map.rows.map((row, number) => label(row, number, tall));
+  const { edges, named } = lay_out(map);
+  const tall = map.rows.map((_, number) => edges[number + 1] - edges[number]);
+  const most_share = Math.max(...map.rows.map((row) => row.share_high));
+  const labels = map.rows.map((row, number) => label(row, number, tall[number], named[number]));
   const overlay = el("canvas", { class: "overlay", "aria-hidden": "true" });
   const box = el("div", { class: "cells", tabindex: "0", role: "application", "aria-roledescription": "heat map", "data-focus": "cells",
     "aria-label": `${map_title(map)}. Arrow keys move, Shift and arrows select a stretch, Enter pins or zooms, Escape goes back. The same is in the table below.`,
@@ -147,35 +148,37 @@ function build({ figures }) {
   const says = el("p", { id: "cell-says", class: "cell-says", "aria-live": "polite" });
   const [heat, top] = [el("div", { class: "heat" }), el("div", { class: "top" })];
   const marks = el("div", { class: "marks" });
-  box.style.height = `${tall * map.rows.length}px`;
+  box.style.height = `${edges.at(-1)}px`;
   const most = Math.max(...map.top.units.map((one) => one ?? 0));
   fill(at("map-frame"),
-    el("p", { class: "top-says", text: `${map.direction} units a second: at most ${compact(most)}${map.top.limit === null ? "" : `, limit ${compact(map.top.limit)}`}` }),
+    el("p", { class: "top-says", text: `${map.direction} units a second: at most ${compact(most)}${map.top.limit === null ? "" : ` of ${compact(map.top.limit)}`}` }),
     el("div", { class: "top-box" }, top, marks),
     el("p", { class: "share-says", text: "share of units" }),
     el("div", { class: "labels" }, ...labels), el("div", { class: "heat-box" }, heat, box),
-    el("ol", { class: "shares", "aria-hidden": "true" }, ...map.rows.map((row) => share_bar(row, tall))));
+    el("ol", { class: "shares", "aria-hidden": "true" }, ...map.rows.map((row, number) => share_bar(row, tall[number], named[number], most_share))));
   fill(at("map-says"), ...shape_words());
-  parts = { heat, top, overlay, box, says, labels, marks, figures };
+  parts = { heat, top, overlay, box, says, labels, marks, figures, edges };
   show_foot(map, says);
-  listen(box, () => map);
+  listen(box, () => map, (y) => row_at(edges, y));
 }
 
-function label(row, number, tall) {
+function label(row, number, tall, is_named) {
   const is_hot = (row.heat_max ?? 0) >= 1 && map.mode !== "relative";
-  const made = el("button", { type: "button", tabindex: "-1", class: is_hot ? "label hot" : "label",
+  const made = el("button", { type: "button", tabindex: "-1", class: `label${is_hot ? " hot" : ""}${is_named ? "" : " hush"}`,
     title: [row.label, row.pattern, row.caller].filter(Boolean).join(" · "), "data-row": number, text: row.label });
   made.style.height = `${tall}px`;
+  made.style.lineHeight = `${tall}px`;
   return made;
 }
 
-function share_bar(row, tall) {
+function share_bar(row, tall, is_named, most) {
   const [bar, edge] = [el("span", { class: "share-fill" }), el("span", { class: "share-edge" })];
-  bar.style.width = `${100 * Math.min(1, row.share)}%`;
-  edge.style.left = `${100 * Math.min(1, row.share_low)}%`;
-  edge.style.width = `${100 * Math.max(0.005, Math.min(1, row.share_high) - row.share_low)}%`;
+  const wide = (part) => `${most > 0 ? (100 * part) / most : 0}%`;
+  bar.style.width = wide(row.share);
+  edge.style.left = wide(row.share_low);
+  edge.style.width = wide(Math.max(0.005 * most, row.share_high - row.share_low));
   const made = el("li", { title: `${share(row.share)} [${share(row.share_low)}–${share(row.share_high)}] of units, ${count(row.units)}` },
-    el("span", { class: "share-track" }, bar, edge), el("span", { class: "share-number", text: share(row.share) }));
+    el("span", { class: "share-track" }, bar, edge), el("span", { class: "share-number", text: is_named ? share(row.share) : "" }));
   made.style.height = `${tall}px`;
   return made;
 }
@@ -183,28 +186,47 @@ function share_bar(row, tall) {
 function shape_words() {
   if (map.labels.length === 0) return [el("span", { class: "quiet", text: `${map_title(map)}. No shape stands out.` })];
   return map.labels.map((one, number) => el("span", { class: "shape" },
-    el("span", { class: "tag", text: String(number + 1) }), ` ${one.kind.replaceAll("-", " ")}: ${one.text} `));
+    el("span", { class: "tag", text: String(number + 1) }), " ", el("strong", { text: one.kind.replaceAll("-", " ") }), ` ${one.text}`));
 }
 
 function draw_marks() {
-  fill(parts.marks, ...map.marks.filter((one) => Date.parse(one.at) >= map.at && Date.parse(one.at) < end_of(map)).map((one) => {
+  fill(parts.marks, ...map.marks.filter((one) => Date.parse(one.at) >= map.at && Date.parse(one.at) < end_of(map)).map((one, number) => {
     const part = (Date.parse(one.at) - map.at) / (end_of(map) - map.at);
     const made = el("span", { class: part > 0.6 ? "mark left" : "mark", title: `${clock(one.at)} UTC ${one.what}`, text: one.what });
     if (part > 0.6) made.style.right = `${100 * (1 - part)}%`;
     else made.style.left = `${100 * part}%`;
+    made.style.paddingTop = `${(number % 3) * 14}px`;
     return made;
   }));
 }
 
+/** Return the figure of the target's own units: the line as of now, limits as lines across. */
 function top_figure(figure) {
-  const [first, ...others] = figure.data;
   const x = map.top.units.map((_, column) => time_of(map, column) + map.step_ms / 2);
+  const [first] = figure.data;
   const line = { ...first, x, y: map.top.units, line: { ...first?.line, color: color("heat-3"), width: 1.5 }, fillcolor: color("fill") };
-  return { layout: figure.layout, data: [line, ...others.map((one) => ({ ...one, line: { ...one.line, color: color("hot-ink"), width: 1.5, dash: "dash" } }))] };
+  const limits = (figure.layout.shapes ?? []).filter((one) => one.xref === "paper").map((one) => ({ ...one,
+    line: { ...one.line, color: color(one.line.dash === "solid" ? "hot-ink" : "quiet") } }));
+  return { data: [line], layout: { ...figure.layout, shapes: limits } };
+}
+
+/** Return how far up the units go: to the limit too, where that does not press them flat. */
+function top_range() {
+  const most = Math.max(1, ...map.top.units.map((one) => one ?? 0));
+  const limits = [map.top.limit, map.top.ceiling].filter((one) => one !== null && one <= FLAT * most);
+  return [0, 1.08 * Math.max(most, ...limits)];
 }
 
 function tick_format() {
   return map.columns * map.step_ms <= FINE_MS ? "%H:%M:%S" : "%H:%M";
+}
+
+/** Return the row of a finding's key, the hottest where several look the same; null where it is not on the map. */
+export function row_of(finding) {
+  if (map === null || finding.key === null) return null;
+  const key = JSON.stringify(finding.key);
+  const rows = map.rows.filter((row) => row.kind === "key" && JSON.stringify(row.key) === key);
+  return rows.sort((a, b) => (b.heat_max ?? 0) - (a.heat_max ?? 0))[0]?.label ?? null;
 }
 
 function pinned_cell() {

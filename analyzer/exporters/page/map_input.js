@@ -8,13 +8,12 @@ const STRIDE = 10;
 const LEAST_PIXELS = 6;
 const before = []; // stretches that were left by zooming in
 
-/** Listen on the box of cells; `map_of` returns the map that is shown. */
-export function listen(box, map_of) {
+/** Listen on the box of cells; `map_of` returns the map that is shown, `row_of` the row at a height. */
+export function listen(box, map_of, row_of) {
   const cell_at = (event) => {
-    const [map, edge] = [map_of(), box.getBoundingClientRect()];
-    const within = (part, most) => Math.max(0, Math.min(most - 1, Math.floor(part * most)));
-    return { row: within((event.clientY - edge.top) / edge.height, map.rows.length),
-      column: within((event.clientX - edge.left) / edge.width, map.columns) };
+    const [{ columns }, edge] = [map_of(), box.getBoundingClientRect()];
+    const column = Math.floor(((event.clientX - edge.left) / edge.width) * columns);
+    return { row: row_of(event.clientY - edge.top), column: Math.max(0, Math.min(columns - 1, column)) };
   };
   let start = null;
   box.addEventListener("pointerdown", (event) => {
@@ -54,10 +53,11 @@ export function pin(map, { row, column }) {
 /** Look at the stretch between two columns alone. */
 export function zoom(map, { from, to }) {
   const [first, last] = [Math.min(from, to), Math.max(from, to) + 1];
-  if (last - first < 2 || last - first >= map.columns) return point(null, null);
+  point(pointed().cursor, null);
+  if (last - first < 2 || last - first >= map.columns) return;
   before.push({ from: state.from, to: state.to });
   const text = (column) => new Date(time_of(map, column)).toISOString();
-  return look({ from: text(first), to: text(last) }, { is_step: true });
+  look({ from: text(first), to: text(last) }, { is_step: true });
 }
 
 /** Go one step back: the selection, the pin, the zoom; returns whether there was any. */

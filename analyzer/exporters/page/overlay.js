@@ -5,15 +5,15 @@ import { color } from "./plot.js";
 
 const TAG = 8;
 
-/** Draw the overlay of a map; `look` holds cursor, pin, chosen pattern and brush, each null where there is none. */
-export function draw_overlay(canvas, map, look) {
+/** Draw the overlay of a map whose rows have these edges; `look` holds cursor, pin, chosen pattern and brush, each null where there is none. */
+export function draw_overlay(canvas, map, edges, look) {
   const [width, height] = [canvas.clientWidth, canvas.clientHeight];
   const dense = window.devicePixelRatio || 1;
   canvas.width = Math.round(width * dense);
   canvas.height = Math.round(height * dense);
   const pen = canvas.getContext("2d");
   pen.scale(dense, dense);
-  const size = { wide: width / map.columns, tall: height / map.rows.length, width, height };
+  const size = { wide: width / map.columns, edges, width, height };
   dim_others(pen, map, size, look.pattern);
   fill_cells(pen, map, size, (cell) => map.heat[cell] === UNKNOWN, dots(pen));
   fill_cells(pen, map, size, (cell) => map.throttled[cell] > 0, hatch(pen));
@@ -31,10 +31,14 @@ function fill_cells(pen, map, size, is_meant, pattern) {
       if (!is_meant(row * map.columns + column)) continue;
       let end = column + 1;
       while (end < map.columns && is_meant(row * map.columns + end)) end += 1;
-      pen.fillRect(column * size.wide, row * size.tall, (end - column) * size.wide, size.tall);
+      pen.fillRect(column * size.wide, size.edges[row], (end - column) * size.wide, tall_of(size, row));
       column = end;
     }
   }
+}
+
+function tall_of({ edges }, row) {
+  return edges[row + 1] - edges[row];
 }
 
 function hatch(pen) {
@@ -73,7 +77,7 @@ function dim_others(pen, map, size, pattern) {
   if (pattern === null || !map.rows.some((row) => row.pattern === pattern)) return;
   pen.fillStyle = color("veil");
   map.rows.forEach((row, number) => {
-    if (row.pattern !== pattern) pen.fillRect(0, number * size.tall, size.width, size.tall);
+    if (row.pattern !== pattern) pen.fillRect(0, size.edges[number], size.width, tall_of(size, number));
   });
 }
 
@@ -93,9 +97,9 @@ function draw_mark(pen, map, size, mark) {
 
 function draw_label(pen, map, size, label, number) {
   const [from, to] = [column_of(map, Date.parse(label.from)), column_of(map, Date.parse(label.to) - 1) + 1];
-  const top = label.row === null ? 0 : label.row * size.tall;
-  const tall = label.row === null ? size.height : size.tall;
-  if (to - from < map.columns || label.row !== null) {
+  const top = label.row === null ? 0 : size.edges[label.row];
+  const tall = label.row === null ? size.height : tall_of(size, label.row);
+  if (label.kind !== "rolling-diagonal" && (to - from < map.columns || label.row !== null)) {
     pen.strokeStyle = color("ink");
     pen.lineWidth = 1.5;
     pen.setLineDash(label.row === null ? [6, 4] : []);
@@ -135,6 +139,6 @@ function frame(pen, size, { row, column }, ink) {
   for (const [one, thick] of [[color("page"), 4], [ink, 2]]) {
     pen.strokeStyle = one;
     pen.lineWidth = thick;
-    pen.strokeRect(left, row * size.tall, wide, size.tall);
+    pen.strokeRect(left, size.edges[row], wide, tall_of(size, row));
   }
 }

@@ -11,13 +11,13 @@ export function on_change(listener) {
   listeners.push(listener);
 }
 
-/** Change what is looked at; tell everyone who listens, and the address. */
-export function look(changes, { is_step = false } = {}) {
+/** Change what is looked at; tell everyone who listens but where it is `silent`, and the address. */
+export function look(changes, { is_step = false, is_silent = false } = {}) {
   const changed = Object.keys(changes).filter((name) => state[name] !== changes[name]);
   if (changed.length === 0) return;
   Object.assign(state, changes);
   write(is_step);
-  for (const listener of listeners) listener(changed);
+  if (!is_silent) for (const listener of listeners) listener(changed);
 }
 
 /** Read the address, at the start and when it is changed by hand or by the browser's Back. */

@@ -1,0 +1,121 @@
+"""A real browser before a real server, one of each a session; nothing may go wrong on a page unseen."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+import pytest
+from playwright.sync_api import sync_playwright
+
+from tests.support.page_report import made_report
+from tests.support.page_server import PageServer
+from tests.support.tools import need
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, ViewportSize
+
+NODE = Path(__file__).parent / "node"
+CHROMIUM = {"program": "chromium", "mend": "install Debian's package chromium"}
+SCREEN: ViewportSize = {"width": 1280, "height": 720}
+SECONDS = 10_000
+"""Milliseconds in which anything has to appear; a busy machine is no fault of the page."""
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    program = need(CHROMIUM["program"], mend=CHROMIUM["mend"])
+    with sync_playwright() as driver:
+        started = driver.chromium.launch(executable_path=program, args=["--no-sandbox"])
+        yield started
+        started.close()
+
+
+@pytest.fixture(scope="session")
+def server() -> Iterator[PageServer]:
+    with PageServer() as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def context(browser: Browser) -> Iterator[BrowserContext]:
+    """What the pages share: the scripts that were loaded once."""
+    shared = browser.new_context(viewport=SCREEN, color_scheme="light")
+    shared.grant_permissions(["clipboard-read", "clipboard-write"])
+    yield shared
+    shared.close()
+
+
+@pytest.fixture
+def served(server: PageServer) -> PageServer:
+    """The server with the report as it was made up, whatever a test makes of it."""
+    server.advance(made_report())
+    return server
+
+
+@pytest.fixture(scope="session")
+def axe() -> str:
+    """What judges accessibility, as a script."""
+    npm = need("npm", mend="install npm (Debian: npm)")
+    if not (NODE / "node_modules" / ".package-lock.json").exists():
+        command = [npm, "ci", "--ignore-scripts", "--no-audit", "--no-fund"]
+        subprocess.run(command, cwd=NODE, check=True, capture_output=True)
+    return (NODE / "node_modules" / "axe-core" / "axe.min.js").read_text("utf-8")
+
+
+class Screen:
+    """A page of the browser, and what it complained of or asked of others."""
+
+    def __init__(self, page: Page, url: str) -> None:
+        self.page = page
+        self.page.set_default_timeout(SECONDS)
+        self.url = url
+        self.wrong: list[str] = []
+        self.asked: list[str] = []
+        self.page.on("console", self._complain)
+        self.page.on("pageerror", lambda error: self.wrong.append(str(error)))
+        self.page.on("request", lambda request: self.asked.append(request.url))
+
+    def open(self, hash_: str = "") -> Page:
+        """Open the page and wait until its map is drawn."""
+        self.page.goto(f"{self.url}/{hash_}")
+        self.page.wait_for_selector(".heat .heatmaplayer image", state="attached")
+        return self.page
+
+    def _complain(self, told: ConsoleMessage) -> None:
+        if told.type in {"error", "warning"}:
+            self.wrong.append(told.text)
+
+    def elsewhere(self) -> list[str]:
+        """Return what was asked of another address than the daemon's."""
+        ours = urlsplit(self.url).netloc
+        return [url for url in self.asked if urlsplit(url).netloc not in {ours, ""}]
+
+
+@pytest.fixture
+def screen(context: BrowserContext, served: PageServer) -> Iterator[Screen]:
+    one = Screen(context.new_page(), served.url)
+    yield one
+    one.page.close()
+    assert one.wrong == []
+    assert one.elsewhere() == []
+
+
+@pytest.fixture(scope="module")
+def still(context: BrowserContext, server: PageServer) -> Iterator[Page]:
+    """The page as it is at first, for tests that only read."""
+    server.advance(made_report())
+    one = Screen(context.new_page(), server.url)
+    yield one.open()
+    one.page.close()
+    assert one.wrong == []
+    assert one.elsewhere() == []
+
+
+def text_of(page: Page, selector: str) -> str:
+    """Return the text that a reader sees, on one line."""
+    return " ".join(page.inner_text(selector).split())
