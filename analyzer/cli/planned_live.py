@@ -8,11 +8,11 @@ from analyzer.ahead import Ahead, wall_clock
 from analyzer.cli.planned import Bench, observed_batch
 from analyzer.cli.reading import LogFile, read_blocks
 from analyzer.collect_once import Question, ask_ahead, collect, window_of
-from analyzer.errors import CollectError, UsageError
+from analyzer.errors import CollectError, UsageError, closest
 from analyzer.model.sight import GapReason, SourceName
 from analyzer.requests.concealing import conceal
 from analyzer.setup import process_salt, salt_of
-from collectors.asking import Spot
+from collectors.asking import Paging, Spot, follow_pages
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -51,7 +51,10 @@ async def look(
         await ahead.settle()
     for gap in batch.gaps:
         if gap.source is SourceName.TABLE_CATALOG and gap.reason is GapReason.NOT_ENABLED:
-            raise UsageError(f"there is no table {table} in {region}")
+            listed = Paging("TableNames", "LastEvaluatedTableName", "ExclusiveStartTableName")
+            paged = await follow_pages(aws, ("dynamodb", "ListTables"), listed, spot, {})
+            near = closest(table, map(str, paged.rows))
+            raise UsageError(f"there is no table {table} in {region}{f'; did you mean {near}?' if near else ''}")
     if not batch.metrics:
         told = next((gap for gap in batch.gaps if gap.source is SourceName.CLOUDWATCH_METRICS), None)
         detail = "nothing came back" if told is None else told.detail

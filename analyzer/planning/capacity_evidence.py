@@ -15,6 +15,7 @@ from analyzer.model.traffic import Traffic
 from analyzer.planning.load import Load, load_of_metrics
 from analyzer.planning.option import Place
 from analyzer.planning.options import rules_for
+from analyzer.planning.partitions import is_told
 from analyzer.traffic.series import series_in, total
 
 if TYPE_CHECKING:
@@ -123,7 +124,7 @@ def warnings_of(observed: Observed) -> Iterator[str]:
         yield f"keys first, capacity last: {told}. {observed.faults[0]}"
     for traffic in observed.traffics:
         for key in traffic.keys:
-            if key.level is KeyLevel.PARTITION and key.heat.value >= _WARM:
+            if key.level is KeyLevel.PARTITION and is_told(key) and key.heat.value >= _WARM:
                 yield (
                     f"keys first, capacity last: one key of {traffic.target} takes {percent(key.heat.value)} of what "
                     f"one partition serves ({key.direction.value}s): no capacity helps it (dynascope explain hot-key)"

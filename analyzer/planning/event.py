@@ -14,7 +14,7 @@ from analyzer.model.finding import Direction
 from analyzer.planning.autoscaling import replay
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from analyzer.planning.option import Place
 
@@ -67,21 +67,25 @@ def event_of(
 ) -> Event:
     """Judge a peak of `factor` times the fullest stretch; `warm` is the told warm throughput by index and direction."""
     peaks = tuple(_peak(place, direction, factor, warm) for place in places for direction in place.loads)
-    short = [peak for peak in peaks if peak.is_short]
-    words = [
-        "warm throughput is bought once, and its price is not in our list: it is not reckoned; it never sinks by itself"
-    ]
-    if not short:
-        words = ["on demand, what stands ready is enough: nothing is to be bought"]
-    elif not all(peak.is_told for peak in short):
-        words.append("what stands ready is estimated: DescribeTable tells the warm throughput")
-    words.append("no capacity helps one key: a partition serves 3,000 read and 1,000 write units a second")
     return Event(
         factor=factor,
         peaks=peaks,
         commands=tuple(_commands(peaks, table, billing_mode)),
-        words=tuple(words),
+        words=tuple(_words(peaks, billing_mode)),
     )
+
+
+def _words(peaks: Sequence[Peak], billing_mode: str | None) -> Iterator[str]:
+    short = [peak for peak in peaks if peak.is_short]
+    if billing_mode == "PROVISIONED":
+        yield "raise the minimum before the peak, and lower it after: autoscaling follows, and is late each time"
+    elif short:
+        yield "warm throughput is bought once, its price is not in our list and not reckoned; it never sinks by itself"
+    else:
+        yield "what stands ready on demand is enough: nothing is to be bought"
+    if short and not all(peak.is_told for peak in short):
+        yield "what stands ready is estimated: DescribeTable tells the warm throughput"
+    yield "no capacity helps one key: a partition serves 3,000 read and 1,000 write units a second"
 
 
 def _peak(

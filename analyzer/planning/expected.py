@@ -99,7 +99,9 @@ def _written(table: TableDeclaration, pattern: PatternDeclaration) -> Expected:
         cost = write_units(0, size or 1, transactional=transactional)
         units += cost
         terms.append(f"⌈{size:,} B ÷ 1 KB⌉" if size is not None else "1 KB")
-    words = " + ".join(terms) + (" × 2 in a transaction" if transactional else "")
+    words = " + ".join(terms)
+    if transactional:
+        words = f"{f'({words})' if len(terms) > 1 else words} × 2 in a transaction"
     if "BatchWriteItem" in pattern.operations:
         assumed["a batch is counted as one item"] = None
     index_units = {}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import ceil
+from math import ceil, inf
 from typing import TYPE_CHECKING
 
 from analyzer.detectors.words import number, percent
@@ -31,8 +31,9 @@ _QUIET = 0.05
 
 def rules_for(load: Load, minimum: float | None = None, maximum: float | None = None, share: float = 0.7) -> Rules:
     """Return bounds for a load: those that are set, else from its quiet minutes to twice its fullest."""
-    least = max(_LEAST_UNITS, ceil(load.at_least(1 - _QUIET) / share))
-    most = max(least, ceil(load.peak * _ROOM / share))
+    free = Rules(minimum=_LEAST_UNITS, maximum=inf, target_share=share)
+    least = free.meeting(load.at_least(1 - _QUIET))
+    most = free.meeting(load.peak * _ROOM)
     low = least if minimum is None else minimum
     return Rules(minimum=low, maximum=max(low, most) if maximum is None else maximum, target_share=share)
 

@@ -10,13 +10,14 @@ from msgspec import Struct
 from analyzer.knowledge.limits import READ_UNITS_A_PARTITION, WRITE_UNITS_A_PARTITION
 from analyzer.model.counts import KeyLevel
 from analyzer.model.finding import Direction
+from analyzer.model.instant import SLICE_MS
 from analyzer.planning.expected import expected_of, is_reached
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from analyzer.contract.model import IndexDeclaration, KeyTemplate, PatternDeclaration, TableDeclaration
-    from analyzer.model.traffic import Traffic
+    from analyzer.model.traffic import KeyHeat, Traffic
 
 __all__ = [
     "Hot",
@@ -26,12 +27,16 @@ __all__ = [
     "declared_partitions",
     "entry_key",
     "hot_keys",
+    "is_told",
     "partition_text",
     "parts_of",
     "same_text",
 ]
 
 _PLACE = tuple[str | None, Direction]
+_COARSE = 0.1
+"""The part of a partition's ceiling that one record may stand for: a slice of few such records shows no heat."""
+_SLICE_SECONDS = SLICE_MS / 1000
 _VARIABLE = re.compile(r"<[^<>]*>")
 
 
@@ -194,12 +199,12 @@ def _hot(
 
 
 def hot_keys(traffics: Sequence[Traffic]) -> tuple[HotKey, ...]:
-    """Return the hottest observed partition keys of a table and its indexes."""
+    """Return the hottest observed partition keys of a table and its indexes, as far as their heat is known."""
     found = []
     for traffic in traffics:
         for key in traffic.keys:
             total = sum(units for _, units in key.rows)
-            if key.level is not KeyLevel.PARTITION:
+            if key.level is not KeyLevel.PARTITION or not is_told(key):
                 continue
             demand = key.heat.value * ceiling_of(key.direction)
             by_pattern: dict[str, float] = {}
@@ -216,6 +221,12 @@ def hot_keys(traffics: Sequence[Traffic]) -> tuple[HotKey, ...]:
                 )
             )
     return tuple(found)
+
+
+def is_told(key: KeyHeat) -> bool:
+    """Whether a sample is fine enough to show how hot a key's hottest slice was."""
+    of_a_record = key.units.value / max(key.observed, 1)
+    return of_a_record <= _COARSE * ceiling_of(key.direction) * _SLICE_SECONDS
 
 
 def same_text(template: str) -> str:

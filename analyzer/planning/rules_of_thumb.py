@@ -96,5 +96,5 @@ def _difference(advice: str | None, best: Option | None, share: float) -> str:
     if advice is None:
         return f"no rule holds here; {computed}, and the cheapest that refuses nothing is {best.title}"
     if advice == best.name or best.name.startswith(advice):
-        return f"the rules and the arithmetic agree on {best.title}; {computed}"
+        return f"the rules and the arithmetic agree: {best.title}; {computed}"
     return f"the rules say {advice}, the arithmetic {best.title}: {computed}; {margin}"
