@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 import numpy as np
-import pandas as pd
 
 from analyzer.model.estimate import ZERO, Estimate
 from analyzer.model.shape import Attribution, AttributionKind, Shape
 from analyzer.model.target import Target
 from analyzer.model.traffic import Declared, Latency, PatternTraffic, Traffic
 from analyzer.model.window import Window
+from analyzer.reports.drift_series import codes_of
 from analyzer.reports.drift_values import FacetDrift, Side
 from analyzer.statistics.rates import Standing, share_bounds
 from analyzer.traffic.drift import Facet, Tolerance, facets_of
@@ -145,8 +145,7 @@ def _rows(week: Frame) -> Iterable[tuple[Target, PatternTraffic]]:
     if not len(hours):
         return
     keys = hours[[*_SERIES, "caller", "secondary"]].astype(object)
-    code = _codes(keys)
-    first = np.unique(code, return_index=True)[1]
+    code, first = codes_of(keys, list(keys.columns))
     many = len(first)
     requests = hours["requests"].to_numpy(dtype=float)
     sums = {name: np.bincount(code, hours[name].fillna(0).to_numpy(dtype=float), many) for name in _COUNTS}
@@ -183,15 +182,6 @@ def _rows(week: Frame) -> Iterable[tuple[Target, PatternTraffic]]:
                 **fields,
             ),
         )
-
-
-def _codes(keys: pd.DataFrame) -> np.ndarray:
-    """Return a number for each row's series."""
-    code = np.zeros(len(keys), dtype=np.int64)
-    for name in keys.columns:
-        numbers, known = pd.factorize(keys[name])
-        code = np.unique(code * (len(known) + 1) + numbers + 1, return_inverse=True)[1]
-    return code
 
 
 def _exact(value: float) -> Estimate:

@@ -7,12 +7,12 @@ what past weeks did among themselves: the 95th percentile of their indexes, and 
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-import pandas as pd
 
 from analyzer.model.target import Target
+from analyzer.reports.drift_series import codes_of
 from analyzer.reports.drift_values import MixDrift, MixTerm
 from analyzer.statistics.mixes import divergence_bits, stability_index, stability_terms
 from analyzer.statistics.rates import Standing
@@ -20,11 +20,13 @@ from analyzer.statistics.rates import Standing
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    import pandas as pd
+
     from analyzer.reports.frame import Frame
 
 __all__ = ["mixes_of"]
 
-_PLACE = ["account", "region", "table_name"]
+_PLACE = ["account", "region", "table_name", "index_name"]
 _LEAST_PSI = 0.05
 _ORDINARY = 0.95
 _LEAST_WEEKS = 3
@@ -42,70 +44,71 @@ def mixes_of(week: Frame, past: Sequence[Frame], told: Told) -> Iterator[MixDrif
     if not past:
         return
     frames = [*past, week]
-    for what in ("patterns", "callers", "key families"):
-        tables = [_weights(frame, what) for frame in frames]
-        rest = [_weights(frame, what, told) for frame in frames] if told and what != "key families" else tables
-        for place in _places(tables[-1]):
-            one = _mix(what, place, [_at(table, place) for table in tables], [_at(table, place) for table in rest])
+    asked = [_asked(frame) for frame in frames]
+    tracked = [_tracked(frame) for frame in frames]
+    for what, members in (("patterns", asked), ("callers", asked), ("key families", tracked)):
+        every = [_tables(of, what) for of in members]
+        rest = [_tables(of, what, told) for of in members]
+        for table in sorted(every[-1], key=lambda table: table.order()):
+            one = _mix(what, table, [of.get(table, {}) for of in every], [of.get(table, {}) for of in rest])
             if one is not None:
                 yield one
 
 
-def _weights(frame: Frame, what: str, told: Told = frozenset()) -> pd.DataFrame:
-    """Return a row a member of a table's mix: place, name and weight."""
-    if what == "key families":
-        return _families(frame)
-    rows = frame.hours
-    if not len(rows):
-        return pd.DataFrame(columns=[*_PLACE, "name", "weight"])
-    rows = rows[~rows["secondary"]]
-    pattern = rows["pattern"].astype(object)
-    subject = pattern.where(pattern.notna(), rows["fingerprint"].astype(object))
-    named = (
-        rows[[*_PLACE, "index_name"]]
-        .astype(object)
-        .assign(subject=subject, caller=rows["caller"].astype(object), weight=rows["requests"])
-    )
-    summed = named.groupby([*_PLACE, "index_name", "subject", "caller"], dropna=False, as_index=False)["weight"].sum()
-    if told:
-        left_out = {(*_told(target), name) for target, name in told}
-        columns = (_column(summed, name) for name in (*_PLACE, "index_name", "subject"))
-        summed = summed[[place not in left_out for place in zip(*columns, strict=True)]]
-    summed["name"] = summed["subject"] if what == "patterns" else summed["caller"].fillna("?")
-    return summed.groupby([*_PLACE, "name"], dropna=False, as_index=False)["weight"].sum()
+class _Member(NamedTuple):
+    """What was asked of a target by a caller, or a family of its keys."""
+
+    target: Target
+    name: str
+    caller: str
+    weight: float
 
 
-def _families(frame: Frame) -> pd.DataFrame:
+def _asked(frame: Frame) -> list[_Member]:
+    rows = frame.hours[~frame.hours["secondary"].astype(bool)]
+    subject = rows["pattern"].astype(object).where(rows["pattern"].notna(), rows["fingerprint"].astype(object))
+    named = rows[[*_PLACE, "caller"]].astype(object).assign(subject=subject)
+    return [
+        _Member(Target(account, region, table, index), name, caller or "?", weight)
+        for (account, region, table, index, caller, name), weight in _summed(named, rows["requests"])
+    ]
+
+
+def _tracked(frame: Frame) -> list[_Member]:
     """Return the families of tracked partition keys by their units; what nobody tracks is no family."""
-    rows = frame.keys
-    if not len(rows):
-        return pd.DataFrame(columns=[*_PLACE, "name", "weight"])
-    rows = rows[rows["level"] == "partition"]
-    named = rows[_PLACE].astype(object).assign(name=rows["template"].astype(object), weight=rows["units"])
-    return named.groupby([*_PLACE, "name"], dropna=False, as_index=False)["weight"].sum()
+    if not len(frame.keys):
+        return []
+    rows = frame.keys[frame.keys["level"] == "partition"]
+    named = rows[[*_PLACE, "template"]].astype(object)
+    return [
+        _Member(Target(account, region, table, index), template or "?", "", weight)
+        for (account, region, table, index, template), weight in _summed(named, rows["units"])
+    ]
 
 
-def _told(target: Target) -> tuple[str | None, ...]:
-    return target.account, target.region, target.table, target.index
+def _summed(named: pd.DataFrame, weights: pd.Series[float]) -> Iterator[tuple[tuple[str, ...], float]]:
+    """Yield each distinct row with the sum of its weights."""
+    if not len(named):
+        return
+    code, first = codes_of(named, list(named.columns))
+    sums = np.bincount(code, weights.to_numpy(dtype=float))
+    distinct = named.iloc[first]
+    told = distinct.where(distinct.notna(), None).itertuples(index=False, name=None)
+    yield from zip(told, sums.tolist(), strict=True)
 
 
-def _column(rows: pd.DataFrame, name: str) -> list[str | None]:
-    column = rows[name]
-    return list(column.astype(object).where(column.notna(), None))
+def _tables(members: list[_Member], what: str, told: Told = frozenset()) -> dict[Target, dict[str, float]]:
+    """Return the mix of each table, without what is told."""
+    found: dict[Target, dict[str, float]] = {}
+    for one in members:
+        if (one.target, one.name) not in told:
+            mix = found.setdefault(one.target.base, {})
+            name = one.caller if what == "callers" else one.name
+            mix[name] = mix.get(name, 0.0) + one.weight
+    return found
 
 
-def _places(rows: pd.DataFrame) -> list[tuple[str | None, ...]]:
-    return sorted(set(zip(*(_column(rows, name) for name in _PLACE), strict=True)), key=str)
-
-
-def _at(rows: pd.DataFrame, place: tuple[str | None, ...]) -> dict[str, float]:
-    columns = zip(*(_column(rows, name) for name in _PLACE), rows["name"], rows["weight"], strict=True)
-    return {str(name): float(weight) for *at, name, weight in columns if tuple(at) == place}
-
-
-def _mix(
-    what: str, place: tuple[str | None, ...], weeks: list[dict[str, float]], rest: list[dict[str, float]]
-) -> MixDrift | None:
+def _mix(what: str, table: Target, weeks: list[dict[str, float]], rest: list[dict[str, float]]) -> MixDrift | None:
     """Judge one mix of one table; None where there is none, or where it was not there before."""
     names = sorted({name for week in weeks for name in week})
     counts = np.array([[week.get(name, 0.0) for name in names] for week in weeks])
@@ -120,10 +123,9 @@ def _mix(
     terms = stability_terms(before, now)
     p, q = before / before.sum(), now / now.sum()
     most = np.argsort(-terms)[:_TERMS]
-    account, region, table = place
     return MixDrift(
         what=what,
-        target=Target(account, region, table or ""),
+        target=table,
         standing=Standing.OUT if min(psi, rest_psi) > threshold else Standing.IN,
         psi=psi,
         jsd=divergence_bits(before, now),

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from analyzer.reports.frame import Frame
 
-__all__ = ["DAYS", "DAY_MS", "HOUR_MS", "Series", "Told", "Week", "series_of"]
+__all__ = ["DAYS", "DAY_MS", "HOUR_MS", "Series", "Told", "Week", "codes_of", "series_of"]
 
 DAYS = 7
 DAY_MS = 86_400_000
@@ -76,7 +76,7 @@ def series_of(week: Frame, past: Sequence[Frame]) -> Series:
     named = [_named(frame) for frame in frames]
     columns = [*_PLACE, "fingerprint", "caller", "name", "kind_of_pattern"]
     every = _as_named_last(pd.concat([one[columns].astype(object) for one in named], ignore_index=True))
-    codes, firsts = _codes(every, [*_PLACE, "name", "kind_of_pattern"])
+    codes, firsts = codes_of(every, [*_PLACE, "name", "kind_of_pattern"])
     edges = np.cumsum([0, *map(len, named)])
     weeks = [
         _week(frame, rows, codes[first:last], len(firsts))
@@ -125,14 +125,14 @@ def _named(frame: Frame) -> pd.DataFrame:
 
 def _as_named_last(every: pd.DataFrame) -> pd.DataFrame:
     """Call what was asked by what it is called now: what was declared or renamed has its past all the same."""
-    codes, _ = _codes(every, [*_PLACE, "fingerprint", "caller"])
+    codes, _ = codes_of(every, [*_PLACE, "fingerprint", "caller"])
     last = np.zeros(int(codes.max(initial=-1)) + 1, dtype=np.int64)
     last[codes] = np.arange(len(codes))  # rows are in the order of time: the newest stays
     newest = last[codes]
     return every.assign(**{name: every[name].to_numpy()[newest] for name in ("name", "kind_of_pattern")})
 
 
-def _codes(every: pd.DataFrame, columns: list[str]) -> tuple[np.ndarray, np.ndarray]:
+def codes_of(every: pd.DataFrame, columns: list[str]) -> tuple[np.ndarray, np.ndarray]:
     """Return a number for each row's place among others with the same columns, and the first row of each."""
     code = np.zeros(len(every), dtype=np.int64)
     for column in columns:
