@@ -71,10 +71,20 @@ class _Known(Struct):
 
 
 class Polls:
-    """Asks its sources for ever, while its gate is open; `run` ends when it is cancelled."""
+    """Asks its sources for ever, while its gate is open; `run` ends when it is cancelled.
 
-    def __init__(self, polls: Iterable[Poll], clock: Callable[[], Instant], gate: Gate | None = None) -> None:
+    `on_first` is called once, when each has answered for the first time.
+    """
+
+    def __init__(
+        self,
+        polls: Iterable[Poll],
+        clock: Callable[[], Instant],
+        gate: Gate | None = None,
+        on_first: Callable[[], None] = lambda: None,
+    ) -> None:
         self._polls = tuple(polls)
+        self._on_first: Callable[[], None] | None = on_first
         self._clock = clock
         self._known = [_Known() for _ in self._polls]
         self._began = clock()
@@ -112,8 +122,14 @@ class Polls:
             if batch.covers:
                 known.succeeded = began
             self.generation += 1
+            self._say_first()
             took_ms = self._clock() - began
             await asyncio.sleep(max(poll.every_ms - max(took_ms, 0), 1000) / 1000)
+
+    def _say_first(self) -> None:
+        if self._on_first is not None and all(known.at is not None for known in self._known):
+            self._on_first()
+            self._on_first = None
 
     def batches(self, now: Instant) -> tuple[Batch, ...]:
         """Return what was brought last; of a source that no longer comes, that it does not.

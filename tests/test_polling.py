@@ -265,3 +265,16 @@ async def test_what_was_read_before_is_told_no_more_when_another_reads(clock: Cl
         assert polls.generation > before
     assert pauses
     assert Polls([], clock).holds_lease is None
+
+
+async def test_when_each_source_has_answered_once_that_is_said_once(clock: Clock, pauses: list[float]) -> None:
+    catalog, metrics, said = Catalog(), Metrics(), []
+    metrics.may_answer.clear()
+    polls = Polls((Poll(catalog, EVERY), Poll(metrics, EVERY)), clock, on_first=lambda: said.append(len(catalog.asked)))
+    async with running(polls):
+        await until(lambda: len(catalog.asked) > 2)
+        assert said == []
+        metrics.may_answer.set()
+        await until(lambda: len(metrics.asked) > 2)
+    assert len(said) == 1
+    assert pauses

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from analyzer.setup import Setup
     from collectors.aws.config import AwsConfig
 
-__all__ = ["bill"]
+__all__ = ["bill", "overdraft"]
 
 _DAYS_A_MONTH = HOURS_A_MONTH / 24
 _MUCH_TRAFFIC = 10_000
@@ -45,6 +45,15 @@ def bill(setup: Setup, amounts: Sequence[Amount]) -> Group:
     if config is not None:
         checks.append(_sum(setup, config, lines, amounts))
     return Group("what it costs, at list price", (*checks, *_routes_not_taken(setup, amounts), *_pace(setup, amounts)))
+
+
+def overdraft(setup: Setup, amounts: Sequence[Amount]) -> Check | None:
+    """Return what a day costs where that is more than it may, with the mend; None where it is not, or nothing stops."""
+    config = None if setup.collected is None else setup.collected.aws
+    if config is None or config.max_usd_per_day is None:
+        return None
+    told = _sum(setup, config, [*_of_sources(setup, amounts), *_of_logs(setup)], amounts)
+    return told if told.state == "warning" else None
 
 
 def _of_sources(setup: Setup, amounts: Sequence[Amount]) -> Iterator[_Line]:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from analyzer.model.instant import Instant
     from collectors.aws.session import Aws, Place
 
-__all__ = ["Amount", "PlaceExamined", "examine_place"]
+__all__ = ["Amount", "PlaceExamined", "amount_of", "examine_place"]
 
 _TABLES = "table-catalog: tables"
 _PATIENCE_SECONDS = 180.0
@@ -72,7 +72,7 @@ async def examine_place(
     checks = await asyncio.gather(*(_in_time(source.check(), source.name) for source in sources))
     quota = await _quota(aws, place, sources)
     flat = tuple(dict.fromkeys((*identity, *told, *(check for some in checks for check in some), *quota)))
-    return PlaceExamined(Group(title, flat), _amount(sources))
+    return PlaceExamined(Group(title, flat), amount_of(sources))
 
 
 async def _in_time(work: Awaitable[tuple[Check, ...]], name: str) -> tuple[Check, ...]:
@@ -138,7 +138,8 @@ async def _quota(aws: Aws, place: Place, sources: Sequence[Source]) -> tuple[Che
     return (Check(name, "ok", told),)
 
 
-def _amount(sources: Sequence[Source]) -> Amount:
+def amount_of(sources: Sequence[Source]) -> Amount:
+    """Return how much the sources of one place found to read."""
     tables = indexes = series = compared = insights = rules = 0
     for source in sources:
         if isinstance(source, DescribedTables):

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from analyzer.config import Settings
-from analyzer.doctor.bill import bill
+from analyzer.doctor.bill import bill, overdraft
 from analyzer.doctor.places import Amount
 from analyzer.knowledge.bill import affordable_every, lists_month, metrics_month
 from analyzer.setup import build_setup
@@ -41,6 +41,26 @@ def test_two_hundred_tables_cost_more_than_a_day_may_and_a_longer_pause_is_propo
     assert "10 are allowed: reading stops at about 05:" in limit.message
     assert limit.hint is not None
     assert limit.hint.endswith("even cloudwatch_metrics.every: 15m with baselines: false costs about 12.49")
+
+
+@pytest.mark.parametrize(
+    ("amount", "usd", "is_over"),
+    [(BIG, 10, True), (BIG, 60, False), (BIG, None, False), (SMALL, 10, False)],
+    ids=["too much", "allowed", "nothing stops it", "little"],
+)
+def test_a_day_that_costs_more_than_it_may_is_an_overdraft(amount: Amount, usd: float | None, *, is_over: bool) -> None:
+    settings = {"aws": {"max_usd_per_day": usd}}
+    told = overdraft(build_setup(Settings.model_validate(settings)), [amount])
+    assert (told is not None) is is_over
+    if told is not None:
+        assert told == checks(amount, **settings)["aws.max_usd_per_day"]
+        assert told.message.startswith("all of it is about 43")
+        assert "look at fewer tables" in (told.hint or "")
+
+
+def test_where_nothing_is_read_from_aws_nothing_is_overdrawn() -> None:
+    setup = build_setup(Settings.model_validate({"request_log": {"files": ["log"]}}))
+    assert overdraft(setup, []) is None
 
 
 @pytest.mark.parametrize(
