@@ -19,6 +19,7 @@ from pydantic import (
     field_validator,
 )
 
+from analyzer.config_access import TlsSettings, check_address, check_token, tls_of, token_of
 from analyzer.config_aws import (
     AwsAccountSettings,
     AwsSettings,
@@ -50,7 +51,7 @@ from analyzer.config_request_log import (
     XraySettings,
 )
 from analyzer.errors import ConfigError, Fault
-from analyzer.exporters.address import is_loopback
+from analyzer.exporters.access import Access
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -110,8 +111,16 @@ class Settings(Section):
         604_800_000, alias="observe_for", description="how long a new install observes before anything pages"
     )
     checkpoint_every_ms: Duration = Field(10_000, alias="checkpoint_every", description="how often state is written")
-    listen_unprotected: bool = Field(default=False, description="allow an address that other machines can reach")
-    listen: str = Field(DEFAULT_LISTEN, description="host:port of metrics, health and docs")
+    listen_unprotected: bool = Field(
+        default=False, description="allow an address that other machines can reach, without token or certificate"
+    )
+    token: SecretStr | None = Field(
+        None, description="what clients of the API and the page have to know; better a file", repr=False
+    )
+    token_file: str | None = Field(None, description="file that holds the token")
+    tls: TlsSettings | None = Field(None, description="serve HTTPS; without it a token is sent in clear")
+    requests_per_minute: Limit = Field(1200, description="of the API from one address; beyond them 429")
+    listen: str = Field(DEFAULT_LISTEN, description="host:port of the page, API, metrics, health and docs")
     state: str = Field("dynascope-state", description="folder of the daemon's state")
     keys: Literal["reveal", "template", "token"] = Field(
         "template", description="how keys are shown; the daemon knows them as tokens at most"
@@ -141,15 +150,24 @@ class Settings(Section):
             raise ValueError("state is written once a second at most; write 1s or more")
         return value
 
+    @field_validator("token")
+    @classmethod
+    def _token_is_safe(cls, value: SecretStr | None) -> SecretStr | None:
+        if value is not None:
+            check_token(value.get_secret_value())
+        return value
+
+    @field_validator("token_file")
+    @classmethod
+    def _one_token(cls, value: str | None, others: ValidationInfo) -> str | None:
+        if value is not None and others.data.get("token") is not None:
+            raise ValueError("token is set too; keep one of them, better token_file")
+        return value
+
     @field_validator("listen")
     @classmethod
     def _listen_is_a_safe_address(cls, value: str, others: ValidationInfo) -> str:
-        host, _ = split_address(value, DEFAULT_LISTEN)
-        if others.data.get("listen_unprotected") is False and not is_loopback(host):
-            raise ValueError(
-                f"other machines can reach {value} and are asked for no password; "
-                f"listen on {DEFAULT_LISTEN}, or set listen_unprotected: true behind a firewall"
-            )
+        check_address(value, DEFAULT_LISTEN, others.data)
         return value
 
     @field_validator("salt")
@@ -196,14 +214,30 @@ class Settings(Section):
             raise ConfigError((self.fault(("salt_file",), f"{self.salt_file} is empty", "write the secret into it"),))
         return secret
 
+    def access(self) -> Access:
+        """Return what is asked of clients; raises ConfigError with every fault of the files that it rests on."""
+        faults: list[Fault] = []
+        token, tls = None, None
+        try:
+            token = token_of(self.token, self.token_file)
+        except ValueError as error:
+            faults.append(self.fault(("token_file",), str(error), "write the token into it, on a line of its own"))
+        try:
+            tls = tls_of(self.tls)
+        except ValueError as error:
+            faults.append(self.fault(("tls",), str(error), f"name PEM files that belong together; see {REFERENCE}"))
+        if faults:
+            raise ConfigError(tuple(faults))
+        return Access(token, tls, self.requests_per_minute)
+
     def fault(self, path: tuple[str, ...], message: str, mend: str) -> Fault:
         """Return a fault of one field, with its line where the file has it."""
         return Fault(self._file, line_of(self._lines, path), ".".join(path), message, mend)
 
     def effective(self) -> dict[str, Any]:
-        """Return everything that holds, ready to print: durations as text, the salt as `set` or `unset`."""
+        """Return everything that holds, ready to print: durations as text, secrets as `set` or `unset`."""
         shown = self.model_dump(mode="json")
-        shown["salt"] = "unset" if self.salt is None else "set"
+        shown |= {name: "unset" if getattr(self, name) is None else "set" for name in ("salt", "token")}
         return shown
 
 
@@ -279,6 +313,7 @@ _SECTIONS: dict[str, type[Section]] = {
     "cloudwatch_metrics": CloudwatchMetricsSettings,
     "contributor_insights": ContributorInsightsSettings,
     "changes": ChangesSettings,
+    "tls": TlsSettings,
     "log": LogSettings,
 }
 
@@ -350,5 +385,7 @@ def _from_folder(settings: Settings, folder: Path) -> Settings:
         if settings.prices.file is None
         else settings.prices.model_copy(update={"file": place(settings.prices.file)}),
         "salt_file": None if settings.salt_file is None else place(settings.salt_file),
+        "token_file": None if settings.token_file is None else place(settings.token_file),
+        "tls": None if settings.tls is None else settings.tls.from_folder(place),
     }
     return settings.model_copy(update=paths)

@@ -82,7 +82,7 @@ def _settings(model: type[BaseModel], before: str, effective: dict[str, Any]) ->
         if isinstance(inner, type) and hasattr(inner, "model_fields"):
             yield from _settings(cast("type[BaseModel]", inner), f"{before}{key}.", effective[key])
             continue
-        default = None if name == "salt" else effective.get(key, _REQUIRED)
+        default = None if name in {"salt", "token"} else effective.get(key, _REQUIRED)
         yield before + key, default, field.description or ""
         for part in get_args(inner):
             if hasattr(part, "model_fields"):  # sections in a list or by name, or one that may be left out

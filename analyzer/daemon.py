@@ -23,12 +23,14 @@ from analyzer.checkpoint import Beside, StateFolder, Torn
 from analyzer.collected import Collected
 from analyzer.conclude import conclude
 from analyzer.errors import ConfigError, ContractError, DynascopeError
+from analyzer.exporters.address import is_loopback
 from analyzer.exporters.assemble import Health, Spent
 from analyzer.exporters.marks import Marks
 from analyzer.exporters.server import Server
 from analyzer.interfaces import Stream
 from analyzer.life_keeper import LifeKeeper
 from analyzer.lifecycle.observing import is_observing, observing_until
+from analyzer.maps import Maps
 from analyzer.model.batch import Position, StreamStatus
 from analyzer.model.instant import SLICE_MS, Instant, format_instant, slice_of
 from analyzer.model.report import Report
@@ -108,15 +110,20 @@ class Daemon:
         self._analysis_seconds: float | None = None
         self._bad_lines: frozenset[str] = frozenset()
         self._complaints: dict[str, str] = {}
+        outlets.server.screen.atlas = Maps(lambda: self._watch, self._health)
 
     async def run(self) -> None:
         """Work until `stop`; raises what went wrong at the start, and bugs."""
         self._listen_to_signals()
         self._resume()
         self._show()
-        host = self._setup.listen_host
+        host, access = self._setup.listen_host, self._setup.access
+        self._out.server.admit(access)
         port = await self._out.server.start(host, self._setup.listen_port)
-        self._out.log.info("listening", address=f"http://{f'[{host}]' if ':' in host else host}:{port}")
+        scheme = "http" if access.tls is None else "https"
+        self._out.log.info("listening", address=f"{scheme}://{f'[{host}]' if ':' in host else host}:{port}")
+        if access.token is not None and access.tls is None and not is_loopback(host):
+            self._out.log.warning("tokens are sent in clear: set `tls`, or let a proxy in front speak HTTPS")
         self._complain(self._stream.status())
         self._say_mode()
         try:
@@ -333,6 +340,7 @@ class Daemon:
         self._setup = setup = msgspec.structs.replace(setup, fixed=before.fixed, collected=before.collected)
         self._watch.adopt(setup)
         self._out.server.look(setup.policy, setup.salt)
+        self._out.server.admit(msgspec.structs.replace(setup.access, tls=before.access.tls))
         if before.request_log != setup.request_log:
             self._stream.stop()
         self._out.log.info("configuration and contract reloaded")

@@ -18,6 +18,7 @@ from analyzer.contract.load import read_contract
 from analyzer.contract.model import EMPTY_CONTRACT, Contract
 from analyzer.detectors import DETECTORS
 from analyzer.errors import ConfigError, ContractError, Fault
+from analyzer.exporters.access import Access
 from analyzer.interfaces import Detector
 from analyzer.model.prices import Prices
 from analyzer.model.report import Mode
@@ -78,6 +79,7 @@ class Setup(Struct, frozen=True, kw_only=True):
     region: str | None
     listen_host: str
     listen_port: int
+    access: Access
     state: Path
     fixed: dict[str, str]
 
@@ -95,6 +97,7 @@ class _Parts(Struct, frozen=True):
     limits: DigestLimits | None
     secret: bytes | None
     prices: tuple[Prices, ...] | None
+    access: Access | None
 
 
 def process_salt() -> Salt:
@@ -156,6 +159,7 @@ def build_setup(settings: Settings, faults: Sequence[Fault] = (), fallback: Salt
     collected = _collected(settings, contract)
     request_log = msgspec.structs.replace(settings.request_log.config(), declared=declared_keys(contract))
     salt = None if parts.secret is None else Salt(parts.secret)
+    access = cast("Access", parts.access)
     return Setup(
         contract=contract,
         contract_id=_identify(contract, salt),
@@ -179,9 +183,11 @@ def build_setup(settings: Settings, faults: Sequence[Fault] = (), fallback: Salt
         region=settings.region,
         listen_host=settings.listen_host,
         listen_port=settings.listen_port,
+        access=access,
         state=Path(settings.state),
         fixed={
             "listen": settings.listen,
+            "tls": repr(access.tls),
             "state": settings.state,
             "aws and its collectors": repr(collected),
             "log.level": settings.log.level,
@@ -198,6 +204,7 @@ def _build(settings: Settings, faults: list[Fault]) -> _Parts:
         limits=_attempt(lambda: build_struct(settings, "limits", DigestLimits), faults),
         secret=_attempt(settings.salt_bytes, faults),
         prices=_attempt(lambda: prices_of_section(settings.prices), faults),
+        access=_attempt(settings.access, faults),
     )
 
 

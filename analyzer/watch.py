@@ -43,6 +43,7 @@ if TYPE_CHECKING:
 
     from analyzer.model.batch import Batch, Block, Position, StreamStatus
     from analyzer.model.sight import Gap
+    from analyzer.model.traffic import Traffic
 
 __all__ = ["Rendering", "View", "Watch", "expose"]
 
@@ -133,6 +134,20 @@ class Watch:
             self._digest.read.count_bad(reason, count)
         if block.position is not None:
             self.positions[block.position.path] = block.position
+
+    @property
+    def digest(self) -> Digest:
+        """What was counted; it changes as more is read."""
+        return self._digest
+
+    @property
+    def hour(self) -> tuple[Traffic, ...]:
+        """The traffic of the last hour, as it was judged within the last minute."""
+        return () if self._aside.span is None else self._aside.span.report.traffic
+
+    def namer(self) -> Namer:
+        """Return what names the pattern of a cell."""
+        return Namer(self.setup.contract, self._patterns, self._restated)
 
     def forget(self, now: Instant) -> None:
         """Fold slices over an hour old into the totals; what comes for them from now on is late."""

@@ -389,9 +389,9 @@ async def judged(stage: Stage) -> Report:
     stage.daemon = stage.new()
     stage.write(300)
     stage.now += 15_000
-    await stage.run_until(lambda: stage.server._report is not None)
-    assert stage.server._report is not None
-    return stage.server._report
+    await stage.run_until(lambda: stage.server.shown.report is not None)
+    assert stage.server.shown.report is not None
+    return stage.server.shown.report
 
 
 async def test_a_new_install_observes_for_a_week_and_then_pages(stage: Stage) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ipaddress import ip_address
 
-__all__ = ["is_loopback"]
+__all__ = ["host_of", "is_loopback"]
 
 
 def is_loopback(host: str) -> bool:
@@ -13,3 +13,9 @@ def is_loopback(host: str) -> bool:
         return ip_address(host.strip("[]")).is_loopback
     except ValueError:
         return host == "localhost"
+
+
+def host_of(header: str) -> str:
+    """Return the host of a Host header, without its port."""
+    host = header.rpartition("]")[0] + "]" if header.startswith("[") else header.partition(":")[0]
+    return host.lower()

@@ -1,12 +1,14 @@
-"""What the daemon takes over HTTP: from this machine alone, in JSON, a line or two."""
+"""What the daemon takes over HTTP: from this machine, or from who may, in JSON, a line or two."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 from aiohttp import web
 
-from analyzer.exporters.address import is_loopback
+from analyzer.exporters.address import host_of, is_loopback
+from analyzer.exporters.gate import AUTHORIZED
 
 if TYPE_CHECKING:
     from aiohttp.web import Request
@@ -17,13 +19,24 @@ _MOST_BYTES = 4096
 
 
 def refuse_strangers(request: Request) -> None:
-    """Refuse other machines, and pages in a browser of this one."""
-    if not is_loopback(request.remote or "") or "Origin" in request.headers:
+    """Refuse other machines that did not show a token or certificate, and foreign pages in a browser of anybody's.
+
+    A page is ours where its address is the one that it asks. Where nothing guards us that is this machine's own name:
+    a foreign page can have made up another for it.
+    """
+    is_authorized = request.get(AUTHORIZED, False)
+    if not is_authorized and not is_loopback(request.remote or ""):
+        raise web.HTTPForbidden
+    origin, host = request.headers.get("Origin"), request.headers.get("Host", "")
+    if origin is None:
+        return
+    is_own = urlsplit(origin).netloc.lower() == host.lower() != ""
+    if not is_own or not (is_authorized or is_loopback(host_of(host))):
         raise web.HTTPForbidden
 
 
 async def posted(request: Request) -> bytes:
-    """Return the body of a request that may say something; a page cannot send one, since it may not name JSON."""
+    """Return the body of a request that may say something; a foreign page cannot send one: it may not name JSON."""
     refuse_strangers(request)
     if request.content_type != "application/json":
         raise web.HTTPUnsupportedMediaType

@@ -11,8 +11,10 @@ from aiohttp import web
 from aiohttp.http_exceptions import HttpProcessingError
 
 from analyzer.errors import UsageError
-from analyzer.exporters.address import is_loopback
+from analyzer.exporters.access import OPEN, Access
+from analyzer.exporters.address import host_of, is_loopback
 from analyzer.exporters.docs import detector_page, docs_index, metrics_page, prometheus_page
+from analyzer.exporters.gate import Gate
 from analyzer.exporters.marks import Marks, read_mark
 from analyzer.exporters.posted import posted
 from analyzer.exporters.prometheus import NOTHING_YET, OPENMETRICS_TYPE, TEXT_TYPE, Exposition
@@ -39,6 +41,7 @@ _HEADERS = {
     "Referrer-Policy": "no-referrer",
     "X-Content-Type-Options": "nosniff",
 }
+_OF_REFUSALS = ("Allow", "Retry-After", "WWW-Authenticate")
 _CLOSE_SECONDS = 1.0
 
 
@@ -55,49 +58,57 @@ class Server:
         salt: Salt | None = None,
         marks: Marks | None = None,
         clock: Callable[[], Instant] = lambda: time.time_ns() // 1_000_000,
+        access: Access = OPEN,
     ) -> None:
-        self._shown = Shown(policy, salt)
+        self.shown = Shown(policy, salt)
         self.marks = Marks() if marks is None else marks
         self.is_standby: Callable[[], bool] = bool
         """Whether another daemon reads AWS instead of this one."""
         self.snoozes = SnoozeDesk(clock)
-        self.screen = Screen(self._shown)
+        self.screen = Screen(self.shown)
         self._clock = clock
         self._pages = pages
         self._exposition: Exposition = NOTHING_YET
         self._runner: web.AppRunner | None = None
-        self._is_guarded = True
+        self._is_local = True
+        self._gate = Gate(access)
 
     @property
     def policy(self) -> Policy:
         """How keys are shown."""
-        return self._shown.policy
+        return self.shown.policy
 
     @property
     def salt(self) -> Salt | None:
         """What makes the tokens of keys that are shown."""
-        return self._shown.salt
+        return self.shown.salt
 
     def look(self, policy: Policy, salt: Salt | None = None) -> None:
         """Show keys in another way from now on."""
-        self._shown.policy, self._shown.salt = policy, salt
-        self._shown.forget()
+        self.shown.policy, self.shown.salt = policy, salt
+        self.shown.forget()
         self.screen.forget()
 
     async def export(self, report: Report) -> None:
         """Show a report from now on."""
-        self._shown.take(report)
+        self.shown.take(report)
         self.screen.forget()
 
     def publish(self, exposition: Exposition) -> None:
         """Serve a rendering of the metrics from now on."""
         self._exposition = exposition
 
+    def admit(self, access: Access) -> None:
+        """Ask this of clients from now on; another certificate of the server takes a new start."""
+        self._gate = Gate(access)
+
     async def start(self, host: str, port: int) -> int:
         """Listen, and return the port; raises UsageError where the address cannot be had."""
-        self._is_guarded = is_loopback(host)
+        tls = self._gate.access.tls
+        self._is_local = is_loopback(host)
         logging.getLogger("aiohttp.server").addFilter(_is_ours)
         app = web.Application(middlewares=[self._guard])
+        app.on_response_prepare.append(_be_careful)
         app.add_routes(
             [
                 web.get("/metrics", self._metrics),
@@ -117,7 +128,7 @@ class Server:
         self._runner = web.AppRunner(app, access_log=None, handle_signals=False, shutdown_timeout=_CLOSE_SECONDS)
         await self._runner.setup()
         try:
-            await web.TCPSite(self._runner, host, port).start()
+            await web.TCPSite(self._runner, host, port, ssl_context=tls.context() if tls else None).start()
         except OSError as error:
             await self._runner.cleanup()
             raise UsageError(
@@ -138,15 +149,15 @@ class Server:
     async def _guard(
         self, request: web.Request, handler: Callable[[web.Request], Awaitable[web.StreamResponse]]
     ) -> web.StreamResponse:
-        """Refuse names that a foreign page made up for this machine; give every answer the same careful headers."""
-        if self._is_guarded and not is_loopback(_host_of(request.headers.get("Host", "localhost"))):
-            return web.Response(status=403, text="this address is served to this machine alone\n", headers=_HEADERS)
+        """Refuse names that a foreign page made up for this machine, and clients that may not ask."""
+        if self._is_local and not is_loopback(host_of(request.headers.get("Host", "localhost"))):
+            return web.Response(status=403, text="this address is served to this machine alone\n")
         try:
+            self._gate.check(request)
             response = await handler(request)  # its name is aiohttp's, which passes it by keyword
         except web.HTTPException as refusal:
-            response = web.Response(status=refusal.status, text=f"{refusal.reason}\n", headers=_HEADERS)
-        for name, value in _HEADERS.items():
-            response.headers.setdefault(name, value)
+            kept = {name: refusal.headers[name] for name in _OF_REFUSALS if name in refusal.headers}
+            response = web.Response(status=refusal.status, text=f"{refusal.reason}\n", headers=kept)
         return response
 
     async def _metrics(self, request: web.Request) -> web.Response:
@@ -161,7 +172,7 @@ class Server:
         """Say whether it works; one that stands by does, and is ready to take over."""
         if self.is_standby():
             return web.Response(text="standby\n")
-        if self._shown.report is None:
+        if self.shown.report is None:
             return web.Response(status=503, text="nothing judged yet\n")
         return web.Response(text="ok\n")
 
@@ -184,14 +195,14 @@ class Server:
         return _html(page)
 
     async def _api_report(self, _request: web.Request) -> web.Response:
-        return _json(self._shown.document())
+        return _json(self.shown.document())
 
     async def _api_findings(self, _request: web.Request) -> web.Response:
-        document = self._shown.document()
+        document = self.shown.document()
         return _json({name: document[name] for name in ("v", "window", "as_of", "verdict", "findings")})
 
     async def _api_changes(self, request: web.Request) -> web.Response:
-        """Take a mark, from this machine alone."""
+        """Take a mark."""
         body = await posted(request)
         try:
             mark = read_mark(body, self._clock())
@@ -201,15 +212,15 @@ class Server:
         return _json({"v": 1, "time": format_instant(mark.time), "what": mark.what, "detail": mark.detail}, 201)
 
 
+async def _be_careful(_request: web.Request, response: web.StreamResponse) -> None:
+    """Give every answer the same careful headers; the page has a policy of its own."""
+    for name, value in _HEADERS.items():
+        response.headers.setdefault(name, value)
+
+
 def _is_ours(told: logging.LogRecord) -> bool:
     """Whether the web server speaks of a bug of ours, and not of what a stranger sent that is no HTTP."""
     return told.exc_info is None or not isinstance(told.exc_info[1], HttpProcessingError)
-
-
-def _host_of(header: str) -> str:
-    """Return the host of a Host header, without its port."""
-    host = header.rpartition("]")[0] + "]" if header.startswith("[") else header.partition(":")[0]
-    return host.lower()
 
 
 def _html(page: str) -> web.Response:

@@ -25,6 +25,7 @@ from analyzer.requests.digest_columns import Columns
 from analyzer.requests.digest_counts import counts_of
 from analyzer.requests.digest_heavy import HeavySlices, KeyRows
 from analyzer.requests.digest_intake import Intake
+from analyzer.requests.digest_key_slices import Kept
 from analyzer.requests.digest_keys import FormTable
 from analyzer.requests.digest_limits import DigestLimits
 from analyzer.requests.digest_rare import RareCounts, find_failures
@@ -323,6 +324,12 @@ class Digest:
             refusals=rare[1],
             unparsed=int(values[is_unparsed, Count.REQUESTS].sum()),
         )
+
+    def kept(self) -> Kept:
+        """Return what is kept slice by slice; it changes as more is read."""
+        self._flush()
+        self._fold()
+        return Kept(self._heavy, self._slices, self._cells, self._lexicon, self._shapes)
 
     def merge(self, other: Digest) -> None:
         """Take in the digest of another part of the log, which stays as it is."""

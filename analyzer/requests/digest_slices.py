@@ -125,6 +125,24 @@ class SliceCounts:
             grid.add(pieces)
         return grid.values
 
+    def weighted(self, numbers: range, column: int, factors: np.ndarray) -> np.ndarray:
+        """Return by slice the sum of one column over all cells, each times its factor."""
+        sums = np.zeros(len(numbers))
+        for number in self._slices.keys() & set(numbers):
+            for places, amounts in self._slices[number]:
+                at = places % WIDTH == column
+                sums[number - numbers.start] += float((amounts[at] * factors[places[at] // WIDTH]).sum())
+        return sums
+
+    def by_cell(self, numbers: range, column: int, cells: int, every: int) -> np.ndarray:
+        """Return one column by stretch of `every` slices and cell, unweighted."""
+        sums = np.zeros((-(-len(numbers) // every), cells), dtype=np.int64)
+        for number in self._slices.keys() & set(numbers):
+            for places, amounts in self._slices[number]:
+                at = places % WIDTH == column
+                np.add.at(sums[(number - numbers.start) // every], places[at] // WIDTH, amounts[at])
+        return sums
+
     def forget(self, number: int, cells: int) -> None:
         """Fold a slice into the sums."""
         self.past.grow(cells)

@@ -1,0 +1,34 @@
+"""What happened beside a map: changes of the table, and findings that began."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from analyzer.model.heatmap import HeatMark
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from analyzer.model.report import Report
+    from analyzer.model.target import Target
+    from analyzer.model.window import Window
+
+__all__ = ["marks_of"]
+
+_MOST = 50
+_LONGEST = 80
+
+
+def marks_of(report: Report, target: Target, window: Window) -> tuple[HeatMark, ...]:
+    """Return the marks within a window that concern a target or everything, in the order of time; the newest stay."""
+    marks = sorted(set(_marks(report, target)), key=lambda mark: (mark.at, mark.what))
+    return tuple(mark for mark in marks if window.holds(mark.at))[-_MOST:]
+
+
+def _marks(report: Report, target: Target) -> Iterator[HeatMark]:
+    for change in report.changes:
+        if change.table in (None, target.table) and change.index in (None, target.index):
+            yield HeatMark(change.time, " ".join(one for one in (change.what, change.detail) if one)[:_LONGEST])
+    for finding in report.findings:
+        if (finding.table, finding.index) == (target.table, target.index) and finding.first_seen is not None:
+            yield HeatMark(finding.first_seen, f"{finding.detector} began")
