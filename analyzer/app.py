@@ -31,14 +31,16 @@ from analyzer.setup import load_setup, process_salt
 from collectors.request_log.opening import open_streams
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable
+    from collections.abc import AsyncIterator, Callable, Sequence
     from typing import TextIO
 
     from structlog.typing import FilteringBoundLogger
 
+    from analyzer.interfaces import Source
     from analyzer.lease import LeaseConfig
     from analyzer.model.instant import Instant
     from analyzer.model.report import Report
+    from analyzer.polling import Poll
     from analyzer.setup import Setup
     from analyzer.standby import Standby
     from collectors.aws.session import Aws
@@ -145,7 +147,21 @@ async def _polled(latest: Latest, aws: Aws | None, log: FilteringBoundLogger, st
     def keep() -> dict[str, Any]:
         return aws.budget.plain()  # of the budget that is there by then
 
-    return Polled(Polls(polls, _now, standby), lambda: Spent(*aws.budget.spent()), keep, resume)
+    asked = Polls(polls, _now, standby, partial(_say_overdraft, setup, polls, log))
+    return Polled(asked, lambda: Spent(*aws.budget.spent()), keep, resume)
+
+
+def _say_overdraft(setup: Setup, polls: Sequence[Poll], log: FilteringBoundLogger) -> None:
+    """Say, once it is known how much there is to read, whether a day of it costs more than it may."""
+    from analyzer.doctor.bill import overdraft  # noqa: PLC0415 -- only where it is needed
+    from analyzer.doctor.places import amount_of  # noqa: PLC0415 -- same
+
+    places: dict[str, list[Source]] = {}
+    for poll in polls:
+        places.setdefault(poll.place, []).append(poll.source)
+    found = overdraft(setup, [amount_of(sources) for sources in places.values()])
+    if found is not None:
+        log.warning("reading AWS costs more a day than it may", because=found.message, mend=found.hint)
 
 
 @asynccontextmanager
@@ -214,7 +230,8 @@ async def _own_account(aws: Aws, log: FilteringBoundLogger) -> str | None:
     try:
         return str((await aws.call("sts", "GetCallerIdentity"))["Account"])
     except (CollectError, KeyError) as error:
-        log.warning("the account of the credentials is not known", because=str(error))
+        mend = "set `account:` in the configuration; until then a request log may name it"
+        log.warning("the account of the credentials is not known", because=str(error), mend=mend)
         return None
 
 

@@ -287,6 +287,9 @@ class Daemon:
             spent=self._polled.spent(),
             holds_lease=self._polled.polls.holds_lease,
             is_observing=is_observing(observing_until(setup.mode, self._life.began, setup.observe_for_ms), now),
+            joined=status.joined,
+            set_aside=status.set_aside,
+            marks_dropped=self._out.server.marks.dropped,
         )
 
     def _show(self) -> None:

@@ -9,9 +9,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from analyzer.app import Latest, Lossy, make_logger
+from analyzer.app import Latest, Lossy, _say_overdraft, make_logger
+from analyzer.config import Settings
 from analyzer.errors import ContractError
-from analyzer.setup import load_setup, process_salt
+from analyzer.polling import Poll
+from analyzer.setup import build_setup, load_setup, process_salt
+from collectors.cloudwatch_metrics.collector import CloudWatchMetrics
+from collectors.cloudwatch_metrics.config import MetricTarget
+from tests.support.scripted_aws import ScriptedAws
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -70,3 +75,21 @@ def test_keys_of_aws_are_concealed_as_the_contract_that_holds_now_has_it(tmp_pat
     with pytest.raises(ContractError):
         latest.load()
     assert latest.hide("cases", "PK", "EU#7").startswith("EU#~")
+
+
+@pytest.mark.parametrize(("usd", "said"), [(0, 1), (10, 0)], ids=["more than it may cost", "within it"])
+def test_a_day_that_costs_more_than_it_may_is_said_with_the_mend(
+    usd: float, said: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    setup = build_setup(Settings.model_validate({"aws": {"collect": ["cloudwatch-metrics"], "max_usd_per_day": usd}}))
+    assert setup.collected is not None
+    assert setup.collected.metrics is not None
+    metrics = CloudWatchMetrics(setup.collected.metrics, ScriptedAws({}), targets=lambda: (MetricTarget("orders"),))
+    _say_overdraft(setup, (Poll(metrics, 300_000, "us-east-1"),), make_logger("info", "json"))
+    lines = capsys.readouterr().err.splitlines()
+    assert len(lines) == said
+    for line in lines:
+        told = json.loads(line)
+        assert told["event"] == "reading AWS costs more a day than it may"
+        assert "dollars a day, and 0 are allowed: reading stops at about 00:00 UTC" in told["because"]
+        assert "fewer tables" in told["mend"]

@@ -112,6 +112,17 @@ async def test_the_first_slice_is_judged_when_reading_has_caught_up(stage: Stage
     assert [found.detector for found in stage.told[0].findings] == ["unexpected-scan"]
 
 
+async def test_what_several_logs_had_alike_is_among_the_metrics(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+    alike = StreamStatus(files=1, missing=(), pending_bytes=0, joined=7, set_aside=5)
+    monkeypatch.setattr(FileStream, "status", lambda _: alike)
+    shown: list[str] = []
+    monkeypatch.setattr(stage.server, "publish", lambda exposition: shown.append(exposition.text.decode()))
+    await stage.run_until(lambda: bool(shown))
+    assert 'dynascope_records_joined_total{source="request-log"} 7.0' in shown[0]
+    assert 'dynascope_records_set_aside_total{source="request-log"} 5.0' in shown[0]
+    assert "dynascope_marks_dropped_total 0.0" in shown[0]
+
+
 async def test_an_exception_in_reading_ends_it(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
     def break_down(*_: object) -> None:
         raise ZeroDivisionError

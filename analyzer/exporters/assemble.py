@@ -64,7 +64,7 @@ class Health(Struct, frozen=True, kw_only=True):
     """How the daemon and its source stand; `…_seconds` without a duration are times since the epoch.
 
     None stands for what has not happened yet. `reads_log` says whether there is a request log at all. `holds_lease` is
-    None where no other daemon stands by.
+    None where no other daemon stands by. `joined` and `set_aside` are those of the streams' status.
     """
 
     is_config_valid: bool
@@ -79,6 +79,9 @@ class Health(Struct, frozen=True, kw_only=True):
     spent: Spent = Spent()
     holds_lease: bool | None = None
     is_observing: bool = False
+    joined: int = 0
+    set_aside: int = 0
+    marks_dropped: int = 0
 
 
 class Ledger(Struct, frozen=True):
@@ -138,6 +141,9 @@ def _describe_health(table: SeriesTable, health: Health) -> None:
     )
     for name in RECORD_COUNTERS:
         table.add(f"dynascope_records_{name}_total", (log.source,), health.records.get(name, 0))
+    table.add("dynascope_records_joined_total", (log.source,), health.joined)
+    table.add("dynascope_records_set_aside_total", (log.source,), health.set_aside)
+    table.add("dynascope_marks_dropped_total", (), health.marks_dropped)
     for one in (*((log,) if health.reads_log else ()), *health.polled):
         table.raise_to("dynascope_source_up", (one.source,), float(one.is_up))
         _raise_known(table, "dynascope_source_last_success_timestamp_seconds", (one.source,), one.last_success_seconds)

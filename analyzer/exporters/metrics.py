@@ -225,6 +225,23 @@ METRICS: tuple[Metric, ...] = (
         "source",
         of_target=False,
     ),
+    _counter(
+        "dynascope_records_joined_total",
+        "Records that were one with another log's record of the same request; counted since the process began.",
+        "source",
+        of_target=False,
+    ),
+    _counter(
+        "dynascope_records_set_aside_total",
+        "Records of a table and minute for which another log is counted; counted since the process began.",
+        "source",
+        of_target=False,
+    ),
+    _counter(
+        "dynascope_marks_dropped_total",
+        "Marks of changes that made room for newer ones; counted since the process began.",
+        of_target=False,
+    ),
     *(
         Metric(name=name, kind=Kind.COUNTER, help=text, labels=("api",))
         for name, text in (

@@ -4,6 +4,7 @@ import subprocess
 from copy import deepcopy
 from typing import TYPE_CHECKING
 
+import msgspec
 import pytest
 from prometheus_client.openmetrics.parser import text_string_to_metric_families as parse_openmetrics
 from prometheus_client.parser import text_string_to_metric_families as parse_text
@@ -270,6 +271,14 @@ def test_every_record_counter_is_there_from_the_start() -> None:
         "duplicate": 0,
         "squeezed": 0,
     }
+
+
+def test_what_logs_had_alike_and_what_made_room_is_counted() -> None:
+    health = msgspec.structs.replace(HEALTH, joined=7, set_aside=5, marks_dropped=3)
+    series = assemble(health, None, None, Ledger(), lambda _: "")
+    assert series.values("dynascope_records_joined_total") == {("request-log",): 7}
+    assert series.values("dynascope_records_set_aside_total") == {("request-log",): 5}
+    assert series.values("dynascope_marks_dropped_total") == {(): 3}
 
 
 def test_series_beyond_the_bound_are_folded_and_counted() -> None:
