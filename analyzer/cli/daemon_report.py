@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 
+from analyzer.cli.talking import TOKEN, shown_token
 from analyzer.errors import CollectError, MalformedError, UsageError
 from analyzer.model.instant import parse_instant
 from analyzer.model.report import Report
@@ -18,6 +19,7 @@ from analyzer.render.json import TIMES
 __all__ = ["fetch_report", "read_report"]
 
 _SECONDS = 10
+_SIGN_IN = 401
 _VERSION = 1
 _MOST_BYTES = 64 << 20
 _HINT = "say where `dynascope run` listens, such as http://127.0.0.1:8642, or leave --from out and ask AWS"
@@ -32,7 +34,8 @@ def fetch_report(url: str) -> Report:
         return read_report(_get(place))
     except urllib.error.HTTPError as refusal:
         with refusal:
-            raise CollectError(f"{place}: {refusal.code} {refusal.reason}", hint=_HINT) from None
+            hint = f"set {TOKEN} to the daemon's token" if refusal.code == _SIGN_IN else _HINT
+            raise CollectError(f"{place}: {refusal.code} {refusal.reason}", hint=hint) from None
     except (OSError, ValueError) as error:
         reason = getattr(error, "reason", error)
         why = getattr(reason, "strerror", None) or type(error).__name__
@@ -41,7 +44,8 @@ def fetch_report(url: str) -> Report:
 
 def _get(place: str) -> bytes:
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))  # daemons listen near by
-    with opener.open(place, timeout=_SECONDS) as answer:
+    asked = urllib.request.Request(place, headers=shown_token())  # noqa: S310 -- http alone, above
+    with opener.open(asked, timeout=_SECONDS) as answer:
         body: bytes = answer.read(_MOST_BYTES)
         return body
 

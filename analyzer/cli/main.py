@@ -21,10 +21,13 @@ __all__ = ["app", "execute", "main"]
 COMMANDS = (
     "analyze",
     "canary",
+    "capacity",
     "check",
     "config",
     "diagnose",
+    "diff",
     "doctor",
+    "document",
     "explain",
     "findings",
     "iam-policy",
@@ -35,6 +38,7 @@ COMMANDS = (
     "replay",
     "run",
     "snooze",
+    "top",
     "version",
     "whatif",
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import urllib.error
 import urllib.request
 from typing import Annotated, Any
@@ -12,10 +13,14 @@ import typer
 
 from analyzer.errors import CollectError, UnreachableError, UsageError
 
-__all__ = ["DAEMON", "UrlOption", "ask_daemon"]
+__all__ = ["DAEMON", "TOKEN", "UrlOption", "ask_daemon", "shown_token"]
 
 DAEMON = "http://127.0.0.1:8642"
+TOKEN = "DYNASCOPE_TOKEN"  # noqa: S105 -- a name
+"""The environment variable that sets a daemon's token, and that commands show it from."""
+
 _SECONDS = 10
+_SIGN_IN = 401
 _REFUSED = 400
 _LONGEST_REASON = 500
 _MOST_BYTES = 16 << 20
@@ -35,7 +40,8 @@ def ask_daemon(
         raise UsageError(f"{url} is no address of a daemon; write one such as {DAEMON}")
     place = f"{url.rstrip('/')}{path}"
     body = None if told is None else json.dumps(told).encode()
-    asked = urllib.request.Request(place, body, {"Content-Type": "application/json"}, method=method)  # noqa: S310 -- http alone, above
+    headers = {"Content-Type": "application/json", **shown_token()}
+    asked = urllib.request.Request(place, body, headers, method=method)  # noqa: S310 -- http alone, above
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))  # the daemon is near by
     try:
         with opener.open(asked, timeout=_SECONDS) as answer:
@@ -45,12 +51,19 @@ def ask_daemon(
             reason = refusal.read(_LONGEST_REASON).decode("utf-8", "replace").strip()
         if refusal.code == _REFUSED:
             raise UsageError(f"the daemon refuses {what}: {reason}") from None
-        raise CollectError(f"{place}: {refusal.code} {reason}", hint=_HINT) from None
+        hint = f"set {TOKEN} to the daemon's token" if refusal.code == _SIGN_IN else _HINT
+        raise CollectError(f"{place}: {refusal.code} {reason}", hint=hint) from None
     except (OSError, ValueError) as error:
         raise UnreachableError(f"no daemon answers at {place}: {_why(error)}", hint=_HINT) from None
     if not isinstance(found, dict):
         raise UnreachableError(f"no daemon answers at {place}: it is no answer of one", hint=_HINT)
     return found
+
+
+def shown_token() -> dict[str, str]:
+    """Return the header that shows the daemon's token, none where the environment has none."""
+    token = os.environ.get(TOKEN, "").strip()
+    return {"Authorization": f"Bearer {token}"} if token else {}
 
 
 def _why(error: Exception) -> str:

@@ -1,0 +1,212 @@
+"""A report for a terminal that is looked at all the time: verdict, findings, hottest keys, patterns, on one screen."""
+
+from __future__ import annotations
+
+import io
+from typing import TYPE_CHECKING
+
+from rich.console import Console, Group
+from rich.table import Table
+from rich.text import Text
+
+from analyzer.model.finding import Severity, Status
+from analyzer.model.report import VerdictState
+from analyzer.render.words import (
+    clock,
+    compact,
+    fold,
+    head_words,
+    key_words,
+    milliseconds,
+    pattern_name,
+    place,
+    plain,
+    share,
+    verdict_words,
+    warm_keys,
+    who_words,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from rich.console import RenderableType
+
+    from analyzer.model.finding import Finding
+    from analyzer.model.report import KeyLine, PatternLine, Report
+
+__all__ = ["Calls", "calls_name", "plain_top", "render_top"]
+
+Calls = dict[tuple[str, str | None, str], "Sequence[float | None]"]
+"""Calls a second over time by table, index and `calls_name`."""
+
+_WIDTH = 98
+_BAR = 20
+_BLOCKS = "▁▂▃▄▅▆▇█"
+_HIGHEST = len(_BLOCKS) - 1
+_SPARK = 16
+_FINDINGS = 5
+_PATTERNS = 10
+_LEAST_PATTERNS = 3
+_HEAD_LINES = 6
+_LINES_A_FINDING = 4
+_BETWEEN = 8
+_FULL = 1.0
+_WARM = 0.7
+_HEAD = ("share", "calls", "wasted", "p99", "throttled", "where", "pattern", "")
+_STYLES = {
+    Severity.CRITICAL: "bold red",
+    Severity.HIGH: "red",
+    Severity.MEDIUM: "yellow",
+    Severity.LOW: "cyan",
+    VerdictState.FAULT: "bold white on red",
+    VerdictState.CLEAN: "bold white on green",
+    VerdictState.CANNOT_TELL: "bold black on yellow",
+}
+
+
+def plain_top(report: Report, calls: Mapping[tuple[str, str | None, str], Sequence[float | None]]) -> str:
+    """Write one screen without color, for a pipe."""
+    page = io.StringIO()
+    Console(file=page, width=_WIDTH, no_color=True, force_terminal=False, legacy_windows=False).print(
+        render_top(report, calls)
+    )
+    return "\n".join(line.rstrip() for line in page.getvalue().splitlines()) + "\n"
+
+
+def render_top(
+    report: Report,
+    calls: Mapping[tuple[str, str | None, str], Sequence[float | None]],
+    *,
+    height: int | None = None,
+    note: str = "",
+) -> RenderableType:
+    """Return a screen of at most `height` lines, as far as that can be foreseen; `note` says how the view stands."""
+    groups = fold([finding for finding in report.findings if finding.status is not Status.CLOSED]) or fold(
+        report.findings
+    )
+    keys = warm_keys(report.keys)
+    shown = groups[: _room(height, len(keys), len(groups))]
+    used = _HEAD_LINES + _LINES_A_FINDING * len(shown) + len(keys) + _BETWEEN
+    lines = _PATTERNS if height is None else max(_LEAST_PATTERNS, min(_PATTERNS, height - used))
+    parts: list[RenderableType] = [*_head(report, note), *_findings(shown, len(groups))]
+    parts += [Text(), Text("hottest keys, by share of what their partition may serve", "bold"), _keys(keys)]
+    parts += [Text(), Text("patterns, by units", "bold"), _patterns(report.patterns, calls, lines)]
+    return Group(*parts)
+
+
+def calls_name(line: PatternLine) -> str:
+    """Return what a pattern's calls are known by."""
+    return line.pattern or line.fingerprint or ""
+
+
+def _room(height: int | None, keys: int, groups: int) -> int:
+    if height is None:
+        return _FINDINGS
+    free = height - _HEAD_LINES - keys - _BETWEEN - _LEAST_PATTERNS
+    return min(_FINDINGS, groups, max(1, free // _LINES_A_FINDING))
+
+
+def _head(report: Report, note: str) -> Iterator[Text]:
+    state, text = verdict_words(report)
+    yield Text.assemble((f" {state} ", _STYLES[report.verdict.state]), " ", (text, "bold"))
+    yield Text(" · ".join([*head_words(report), *([note] if note else [])]), "dim")
+    if report.gaps:
+        yield Text(f"{len(report.gaps)} gaps: not all was visible", "yellow")
+
+
+def _findings(groups: Sequence[tuple[Finding, Sequence[Finding]]], total: int) -> Iterator[RenderableType]:
+    yield Text()
+    yield Text("findings, causes first", "bold")
+    if not groups:
+        yield Text("  none", "dim")
+    for cause, effects in groups:
+        yield _finding(cause, effects)
+    if total > len(groups):
+        yield Text(f"  and {total - len(groups)} more: `dynascope findings` lists them", "dim")
+
+
+def _finding(finding: Finding, effects: Sequence[Finding]) -> Table:
+    """Tell a finding in two lines or three: what and where, the sentence, what to do."""
+    words = [place(finding.table, finding.index), *([plain(finding.cause)] if finding.cause else [])]
+    words += [finding.status.value + ("" if finding.first_seen is None else f" since {clock(finding.first_seen)}")]
+    who = who_words(finding)
+    head = Text.assemble(
+        (finding.detector, "bold"), f"  {' · '.join(words)}", *([f"  by {who}"] if who is not None else [])
+    )
+    if effects:
+        head.append(f"  explains {', '.join(dict.fromkeys(effect.detector for effect in effects))}", "dim")
+    rows = Table.grid(padding=(0, 2))
+    rows.add_column(width=8)
+    rows.add_column(overflow="fold")
+    rows.add_row(Text(finding.severity.value.upper(), _STYLES[finding.severity]), head)
+    rows.add_row(Text(), Text(plain(finding.summary)))
+    if finding.advice:
+        rows.add_row(Text("  do", "dim"), Text(plain(finding.advice[0].text)))
+    return rows
+
+
+def _keys(keys: Sequence[KeyLine]) -> RenderableType:
+    if not keys:
+        return Text("  none", "dim")
+    rows = Table.grid(padding=(0, 2))
+    rows.add_column(justify="right", width=6)
+    rows.add_column(width=_BAR)
+    rows.add_column(no_wrap=True)
+    rows.add_column(no_wrap=True, overflow="ellipsis", ratio=1)
+    for line in keys:
+        style = "bold red" if line.heat >= _FULL else "yellow" if line.heat >= _WARM else "cyan"
+        filled = min(_BAR, max(1, round(line.heat * _BAR)))
+        rows.add_row(
+            Text(f"{line.heat:.2f}", style),
+            Text("█" * filled + "·" * (_BAR - filled), style),
+            Text(f"{place(line.table, line.index)} {line.direction.value}"),
+            Text(key_words(line.key)),
+        )
+    return rows
+
+
+def _patterns(
+    patterns: Sequence[PatternLine],
+    calls: Mapping[tuple[str, str | None, str], Sequence[float | None]],
+    most: int,
+) -> RenderableType:
+    if not patterns:
+        return Text("  none", "dim")
+    total = sum(line.units or 0 for line in patterns)
+    ranked = sorted(patterns, key=lambda line: (-(line.units or 0), -line.requests, pattern_name(line)))
+    rows = Table.grid(padding=(0, 2), expand=True)
+    for _ in range(5):
+        rows.add_column(justify="right", no_wrap=True)
+    rows.add_column(no_wrap=True, overflow="ellipsis", max_width=24)
+    rows.add_column(no_wrap=True, overflow="ellipsis", ratio=1)
+    rows.add_column(no_wrap=True)
+    rows.add_row(*(Text(name, "dim") for name in _HEAD))
+    for line in ranked[:most]:
+        rows.add_row(*_pattern(line, total, calls.get((line.table or "", line.index, calls_name(line)), ())))
+    if len(ranked) <= most:
+        return rows
+    return Group(rows, Text(f"  and {len(ranked) - most} more", "dim"))
+
+
+def _pattern(line: PatternLine, total: float, calls: Sequence[float | None]) -> tuple[Text, ...]:
+    known = line.units is not None and total > 0
+    wasted = None if not line.units or line.waste_units is None else line.waste_units / line.units
+    foreign = "" if line.kind.value == "declared" else "bold yellow"
+    return (
+        Text(share((line.units or 0) / total) if known else "?"),
+        Text(compact(round(line.requests))),
+        Text("" if wasted is None else share(wasted)),
+        Text(milliseconds(line.p99_ms)),
+        Text(compact(round(line.throttled)), "bold red" if line.throttled else ""),
+        Text(place(line.table, line.index) if line.table is not None else ""),
+        Text(pattern_name(line), foreign),
+        Text(_spark(calls), "cyan"),
+    )
+
+
+def _spark(values: Sequence[float | None]) -> str:
+    """Draw numbers over time as blocks; what is not known is a gap."""
+    last = values[-_SPARK:]
+    most = max((value for value in last if value is not None), default=0)
+    return "".join(" " if value is None else _BLOCKS[int(value / most * _HIGHEST) if most else 0] for value in last)

@@ -1,0 +1,67 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from msgspec.structs import replace
+from rich.console import Console
+
+from analyzer.model.finding import Status
+from analyzer.render.show import show
+from analyzer.render.top import plain_top, render_top
+from tests.support.page_report import made_report
+
+if TYPE_CHECKING:
+    from analyzer.model.report import Report
+
+
+def shown() -> Report:
+    return show(made_report(), "template")
+
+
+def lines(report: Report, height: int) -> list[str]:
+    console = Console(width=120, height=height, no_color=True, force_terminal=False)
+    with console.capture() as captured:
+        console.print(render_top(report, {}, height=height, note="as of 14:06:00"))
+    return captured.get().splitlines()
+
+
+@pytest.mark.parametrize("height", [24, 30, 50])
+def test_a_screen_fits_its_terminal(height: int) -> None:
+    assert len(lines(shown(), height)) <= height
+
+
+def test_what_does_not_fit_is_counted() -> None:
+    told = "\n".join(lines(shown(), 24))
+    assert "and 2 more: `dynascope findings` lists them" in told
+    assert "and 4 more" in told
+
+
+def test_what_is_over_is_left_out_while_anything_goes_on() -> None:
+    report = shown()
+    first, *others = report.findings
+    told = plain_top(replace(report, findings=(replace(first, status=Status.CLOSED), *others)), {})
+    assert "hot-key" not in told
+    assert "unexpected-scan" in told
+
+
+def test_a_report_of_nothing_says_so() -> None:
+    report = shown()
+    empty = replace(report, findings=(), keys=(), patterns=(), gaps=())
+    assert plain_top(empty, {}).count("  none\n") == 3
+
+
+def test_calls_over_time_are_blocks_and_what_is_not_known_is_a_gap() -> None:
+    told = plain_top(
+        shown(), {("orders", None, "get-order"): (0.0, 5.0, None, 10.0), ("orders", None, "load-cart"): (0.0,)}
+    )
+    assert "▁▄ █\n" in told
+    assert "▁\n" in told
+
+
+def test_what_a_log_says_cannot_steer_the_terminal() -> None:
+    report = shown()
+    bad = replace(report.findings[0], summary="\x1b[2Jgone [bold]x[/bold]", cause="\x07")
+    told = plain_top(replace(report, findings=(bad,)), {})
+    assert "\x1b" not in told
+    assert "\\x1b[2Jgone [bold]x[/bold]" in told
