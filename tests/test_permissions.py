@@ -1,14 +1,19 @@
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
 from analyzer.config import Settings
+from analyzer.doctor.examine import examine
+from analyzer.knowledge.iam import Tier, actions_of, features_of
 from analyzer.permissions import names_of, scope_of
 from analyzer.setup import Setup, build_setup
+from collectors.aws.errors import permission_of
+from tests.doctor.test_places import ANSWERS, ENABLED
+from tests.test_sources import HERE, NOW, Aws
 
-WRITES = {"InsightsWatch", "InsightsWatchRole", "Canary", "CanaryTables"}
+WRITES = {"InsightsWatch", "InsightsWatchCost", "InsightsWatchRole", "Canary", "CanaryTables"}
 ROLE = "arn:aws:iam::111122223333:role/watch"
 
 
@@ -71,3 +76,26 @@ def test_where_one_place_takes_the_region_of_the_environment_no_region_is_named(
     account = {"account": "111122223333", "regions": ["us-west-2"]}
     assert scope_of(setup_of(aws={"accounts": [account, {}]})).regions == ()
     assert scope_of(setup_of(request_log={"s3": [{"bucket": "b", "region": "eu-west-1"}]})).regions == ()
+
+
+class Asked(Aws):
+    """Remembers which permission each call needs."""
+
+    skew_ms: ClassVar[int] = 0
+
+    def __init__(self) -> None:
+        super().__init__(HERE, **{**ANSWERS, **ENABLED})
+        self.needed: set[str] = set()
+
+    async def call(self, service: str, operation: str, **params: Any) -> dict[str, Any]:
+        self.needed.add(permission_of(service, operation))
+        return await super().call(service, operation, **params)
+
+
+@pytest.mark.parametrize("source", ["table-catalog", "cloudwatch-metrics", "changes", "contributor-insights"])
+async def test_what_doctor_asks_of_a_source_is_what_its_policy_allows(source: str) -> None:
+    setup, aws = setup_of(aws={"collect": [source]}), Asked()
+    aws_like: Any = aws
+    await examine(setup, aws_like, lambda: NOW)
+    tier = Tier.KEYS if source == "contributor-insights" else Tier.METRICS
+    assert aws.needed - {"sts:GetCallerIdentity"} == actions_of(features_of(tier, names_of(setup)))

@@ -120,6 +120,7 @@ FEATURES: tuple[Feature, ...] = (
         ),
         "table",
     ),
+    Feature("InsightsWatchCost", Tier.WRITES, ("cloudwatch:DescribeInsightRules", "cloudwatch:GetMetricData")),
     Feature("CanaryTables", Tier.WRITES, ("dynamodb:DescribeTable", "dynamodb:DescribeTimeToLive"), "probed"),
     Feature(
         "Canary",

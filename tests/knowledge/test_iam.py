@@ -34,9 +34,13 @@ def operations() -> dict[str, str]:
 
 def called() -> set[str]:
     """Return the permission of each operation that the code of the collectors, and of a lease, names in a call."""
-    known = operations()
     rooms = (ROOT / "collectors", ROOT / "analyzer/doctor")
-    places = [*(ROOT / "analyzer").glob("*.py"), *(path for room in rooms for path in room.rglob("*.py"))]
+    return called_in(*(ROOT / "analyzer").glob("*.py"), *(path for room in rooms for path in room.rglob("*.py")))
+
+
+def called_in(*places: Path) -> set[str]:
+    """Return the same of some modules."""
+    known = operations()
     found = set()
     for path in places:
         if path.name in TELLING or "decoders" in path.parts:
@@ -51,6 +55,22 @@ def called() -> set[str]:
 
 def test_every_operation_that_is_called_is_allowed_and_nothing_else_is() -> None:
     assert actions_of(features_of(Tier.WRITES)) - IMPLIED == called()
+
+
+@pytest.mark.parametrize(
+    ("room", "names"),
+    [
+        ("table_catalog", {"TableCatalog", "TableCatalogTables", "TableCatalogTags"}),
+        ("cloudwatch_metrics", {"CloudwatchMetrics"}),
+        ("changes", {"Changes"}),
+        ("contributor_insights", {"ContributorInsights", "ContributorInsightsTables", "ContributorInsightsReports"}),
+        ("insights_watch", {"InsightsWatch", "InsightsWatchCost", "InsightsWatchRole"}),
+        ("canary", {"Canary", "CanaryTables"}),
+    ],
+)
+def test_a_collector_calls_what_its_own_statements_allow(room: str, names: set[str]) -> None:
+    allowed = actions_of(features_of(Tier.WRITES, frozenset(names))) - IMPLIED
+    assert called_in(*(ROOT / "collectors" / room).rglob("*.py")) <= allowed
 
 
 def test_the_walk_through_the_code_finds_what_there_is() -> None:
