@@ -19,6 +19,7 @@ from analyzer.correlator.attributor import Attributor
 from analyzer.exporters.assemble import RECORD_COUNTERS, Health, Kept, Ledger, add_to, assemble, count_dropped
 from analyzer.exporters.exemplars import Exemplars
 from analyzer.exporters.from_counts import Carried, count_cells, target_labels
+from analyzer.exporters.lags import count_lags
 from analyzer.exporters.prometheus import Exposition, render
 from analyzer.exporters.series import SeriesTable
 from analyzer.homes import Homes
@@ -29,6 +30,7 @@ from analyzer.model.life import NO_MEMORY, Memory
 from analyzer.model.observations import Observations
 from analyzer.model.report import Report
 from analyzer.model.sight import SourceName
+from analyzer.model.traffic import Traffic
 from analyzer.model.window import Window
 from analyzer.pipeline import live_window
 from analyzer.reach import Part, Progress, late_parts, missed_parts
@@ -43,7 +45,6 @@ if TYPE_CHECKING:
 
     from analyzer.model.batch import Batch, Block, Position, StreamStatus
     from analyzer.model.sight import Gap
-    from analyzer.model.traffic import Traffic
 
 __all__ = ["Rendering", "View", "Watch", "expose"]
 
@@ -67,6 +68,7 @@ class View(Struct, frozen=True):
     restated: dict[Cell, Cell]
     setup: Setup
     of_analysis: bool
+    hour: tuple[Traffic, ...] = ()
 
 
 class Rendering(Struct, frozen=True):
@@ -79,9 +81,10 @@ class Rendering(Struct, frozen=True):
 
 def expose(view: View) -> Rendering:
     """Render the metrics of what was concluded last."""
-    namer = Namer(view.setup.contract, view.patterns, view.restated)
-    table = assemble(view.health, view.totals, view.report, view.ledger, namer, _place_of(view.setup))
-    kept = count_dropped(table, view.ledger.kept, is_analysis=view.of_analysis)
+    namer, place_of = Namer(view.setup.contract, view.patterns, view.restated), _place_of(view.setup)
+    ledger = msgspec.structs.replace(view.ledger, kept=count_lags(view.ledger.kept, view.hour, place_of))
+    table = assemble(view.health, view.totals, view.report, ledger, namer, place_of)
+    kept = count_dropped(table, ledger.kept, is_analysis=view.of_analysis)
     return Rendering(render(table), kept, namer.patterns)
 
 
@@ -269,7 +272,8 @@ class Watch:
     def view(self, health: Health, *, of_analysis: bool = False) -> View:
         """Return what a rendering is to show."""
         ledger = msgspec.structs.replace(self._ledger, exemplars=self._exemplars.known())
-        return View(health, self._totals, self._report, ledger, self._patterns, self._restated, self.setup, of_analysis)
+        known = self._totals, self._report, ledger, self._patterns, self._restated, self.setup
+        return View(health, *known, of_analysis, self.hour)
 
     def remember(self, rendering: Rendering) -> None:
         """Keep what a rendering found out."""

@@ -190,7 +190,7 @@ def _in_words(heat_map: HeatMap, at: int, label: str) -> str:
         words.append(f"{what} {heat_map.heat[at, hottest]:.2f} of the ceiling at {when}")
     tries = int(np.nansum(heat_map.throttled[at]))
     if tries:
-        words.append(f"{tries} throttled tries")
+        words.append(f"{tries:,} throttled tries")
     if row.pattern or row.caller:
         words.append(" by ".join(one for one in (row.pattern, row.caller) if one))
     return ", ".join(words)

@@ -10,6 +10,7 @@ from msgspec import Struct
 from analyzer.exporters.exemplars import Known
 from analyzer.exporters.from_counts import Carried, count_cells, count_once, target_labels
 from analyzer.exporters.from_report import describe_report
+from analyzer.exporters.lags import COUNTED_UNTIL, LAG, show_lags
 from analyzer.exporters.series import SeriesTable
 from analyzer.model.sight import SourceName
 from analyzer.version import __version__
@@ -119,8 +120,9 @@ def assemble(
         describe_report(table, report, place_of)
     _describe_health(table, health)
     for name, values in ledger.kept.items():
-        if name != _DROPPED:
+        if name not in (_DROPPED, LAG, COUNTED_UNTIL):
             count_once(table, name, values)
+    show_lags(table, ledger.kept)
     return table
 
 

@@ -36,7 +36,6 @@ class Metric(Struct, frozen=True, kw_only=True):
     """One metric: at most `most_series` label sets are published, the rest are counted.
 
     What a counter cannot name any more goes into one series a table whose labels say `other`, so that sums stay true.
-    Where `awaits` names what is not there yet, nothing fills it yet, but its name is taken.
     """
 
     name: str
@@ -45,7 +44,6 @@ class Metric(Struct, frozen=True, kw_only=True):
     labels: tuple[str, ...] = ()
     of_target: bool = False
     most_series: int = 2000
-    awaits: str | None = None
 
     @property
     def label_names(self) -> tuple[str, ...]:
@@ -124,11 +122,13 @@ METRICS: tuple[Metric, ...] = (
     Metric(
         name="dynascope_gsi_lag_seconds",
         kind=Kind.HISTOGRAM,
-        help="How long a write takes to appear in an index: bounds of what was seen.",
+        help=(
+            "How long writes took to appear in an index, by what reads and the canary saw: each write counts once, two "
+            "minutes after it, with both bounds. One that no read showed has no upper bound: it counts in +Inf alone."
+        ),
         labels=("bound",),
         of_target=True,
         most_series=300,
-        awaits="the canary",
     ),
     _gauge(
         "dynascope_finding_active",
@@ -305,6 +305,5 @@ def reference_page() -> str:
     for metric in METRICS:
         labels = ", ".join((["*target*"] if metric.of_target else []) + [f"`{name}`" for name in metric.labels])
         series = f"{metric.most_series:,}" if metric.label_names else "1"
-        awaits = "" if metric.awaits is None else f" *Not emitted yet: needs {metric.awaits}.*"
-        lines.append(f"| `{metric.name}` | {metric.kind} | {labels} | {series} | {metric.help}{awaits} |")
+        lines.append(f"| `{metric.name}` | {metric.kind} | {labels} | {series} | {metric.help} |")
     return "\n".join(lines) + "\n"

@@ -47,8 +47,6 @@ _LEAST_ROWS = 5
 _ROWS_PART = 0.8
 _UP, _DOWN = 1.8, 0.4
 """Times what the two minutes before had; a row of a few calls scatters as much, four rows in five do not at once."""
-_ONE_ROW = 0.5
-"""A row with more of the difference explains the jump alone."""
 _MOST_JUMPS = 3
 
 
@@ -175,19 +173,17 @@ def _jumps(heat_map: HeatMap) -> Iterator[HeatLabel]:
 
 
 def _jump(usual: np.ndarray, now: np.ndarray) -> float | None:
-    """Return by which factor most rows changed together; None where they did not."""
+    """Return by which factor most rows changed together, without the one that changed most; None where they did not."""
     is_active = np.isfinite(usual) & np.isfinite(now) & (usual > 0)
     if is_active.sum() < _LEAST_ROWS:
         return None
     old, new = usual[is_active], now[is_active]
-    factors, whole = new / old, float(new.sum() / old.sum())
-    if not (
-        (whole >= _UP and (factors >= _UP).mean() >= _ROWS_PART)
-        or (whole <= _DOWN and (factors <= _DOWN).mean() >= _ROWS_PART)
-    ):
-        return None
-    differences = np.abs(new - old)
-    return None if differences.max() > _ONE_ROW * differences.sum() else whole
+    others = np.arange(len(old)) != np.abs(new - old).argmax()  # one row alone does not make all of them jump
+    whole = float(new[others].sum() / old[others].sum())
+    factors = new / old
+    is_up = whole >= _UP and (factors >= _UP).mean() >= _ROWS_PART
+    is_down = whole <= _DOWN and (factors <= _DOWN).mean() >= _ROWS_PART
+    return whole if is_up or is_down else None
 
 
 def _back_at(totals: np.ndarray, column: int, usual: float, jump: float) -> int:

@@ -128,8 +128,18 @@ class Uses:
                     column[part] = np.nan
                 continue
             rhythm = np.array(use.seconds) * _SLICE_SECONDS / whole
-            for column in spread[:4]:
-                column[part] = column[part] * rhythm
+            below, above = self._sampling_of_seconds(name, use)
+            heat, low, high, units = (column[part] for column in spread[:4])
+            low[:], high[:] = heat * rhythm * below, heat * (rhythm * above)
+            heat *= rhythm
+            units *= rhythm
+
+    def _sampling_of_seconds(self, name: str, use: KeyUse) -> tuple[np.ndarray, np.ndarray]:
+        """Return the factors of `_sampling` by second: it holds a tenth of the records, and less is sure."""
+        whole = sum(use.seconds or ())
+        counts = [round(use.sampled * second / whole) for second in use.seconds or ()]
+        factors = [self._sampling(name, use._replace(sampled=max(1, count))) for count in counts]
+        return np.array([low for low, _ in factors]), np.array([high for _, high in factors])
 
     def _demand(self, name: str, use: KeyUse) -> tuple[float, float, float]:
         """Return the units that were asked for in a slice, with bounds: throttled tries consume nothing."""

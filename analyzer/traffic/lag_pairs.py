@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from analyzer.model.batch import LagProbe
     from analyzer.model.calls import Call, Calls
+    from analyzer.model.instant import Instant
     from analyzer.model.target import Target
     from analyzer.model.traffic import Traffic
 
@@ -46,7 +47,7 @@ _State = KeyName | str | None
 class LagPair(NamedTuple):
     """A read of the index after a write: the write's age is between bounds in seconds, told by when both were answered.
 
-    `key` names the item, `write` the write; pairs of one item are not independent of one another.
+    `key` names the item, `write` the write, which was made at `time`; pairs of one item are not independent.
     """
 
     key: KeyName
@@ -54,6 +55,7 @@ class LagPair(NamedTuple):
     low: float
     high: float
     is_fresh: bool
+    time: Instant = 0
 
     @property
     def age(self) -> float:
@@ -86,7 +88,8 @@ def lag_pairs(traffic: Traffic, skew_ms: float = 0.0) -> Iterator[LagPair]:
             number += 1
             for read, is_fresh in item.after(write, reads, until):
                 low = max(0.0, read.time - _answered(write) - skew_ms) / 1000
-                yield LagPair(key, number, low, (_answered(read) - write.time + skew_ms) / 1000, is_fresh)
+                high = (_answered(read) - write.time + skew_ms) / 1000
+                yield LagPair(key, number, low, high, is_fresh, write.time)
 
 
 def probe_pairs(probes: Iterable[LagProbe]) -> Iterator[LagPair]:
@@ -94,7 +97,7 @@ def probe_pairs(probes: Iterable[LagProbe]) -> Iterator[LagPair]:
     for number, probe in enumerate(probes, 1):
         key = KeyName(KeyLevel.ITEM, probe.key, str(number))
         for low, high, is_fresh in probe.polls:
-            yield LagPair(key, -number, low / 1000, high / 1000, is_fresh)
+            yield LagPair(key, -number, low / 1000, high / 1000, is_fresh, probe.time)
 
 
 def _reads(calls: Calls) -> Mapping[str, Calls]:

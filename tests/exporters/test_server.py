@@ -186,7 +186,7 @@ async def test_what_is_no_mark_of_this_machine_is_refused(
 
 
 async def test_marks_come_from_this_machine_alone_even_where_others_may_read(client: Client) -> None:
-    client.server._is_guarded = False
+    client.server._is_local = False
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("aiohttp.web.BaseRequest.remote", "192.0.2.7")
         assert (await post(client, b'{"detail": "x"}'))[0] == 403
