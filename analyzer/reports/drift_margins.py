@@ -2,7 +2,9 @@
 
 A logarithm l of a ratio, its variance v1 (of the counts, few degrees of freedom) and v2 (of one week to the next,
 learned from past weeks): t = (|l| - ln margin) ÷ √(v1 + v2), with Satterthwaite's degrees of freedom; one-sided, as
-TREAT does (McCarthy and Smyth, 2009). Then Benjamini and Hochberg.
+TREAT does (McCarthy and Smyth, 2009). Most patterns lie well within the margin, and their p-values near 1: those above
+a half are discarded and the others doubled (Zhao, Small and Su, 2019), so that hundreds that are well do not drown the
+one that is not. Then Benjamini and Hochberg.
 """
 
 from __future__ import annotations
@@ -19,8 +21,10 @@ from analyzer.statistics.rates import Standing
 __all__ = ["FALSE_DISCOVERY_RATE", "Tested", "judge_ratios", "median_factor", "shrunk"]
 
 FALSE_DISCOVERY_RATE = 0.05
+_CANDIDATE = 0.5
+"""A p-value above it is that of a ratio within the margin."""
 _LARGE = 1e6
-_PRIOR_FREEDOM = 4.0
+_PRIOR_FREEDOM = 8.0
 """What all patterns say of the scatter from week to week counts as much as so many weeks of a pattern's own."""
 _MEDIAN_FACTORS = (1.0, 1.0, 0.5, 0.449, 0.298)
 """Variance of the median of so many normal values over that of one (exact); beyond, π ÷ 2n."""
@@ -69,7 +73,8 @@ def judge_ratios(
         low, value, high = (np.exp(np.clip(one, -300, 300)) for one in (logs - half, logs, logs + half))
     known = ~np.isnan(logs)
     q = np.ones(len(logs))
-    q[known] = q_values(np.nan_to_num(p[known], nan=1.0).tolist())
+    candidates = known & (p <= _CANDIDATE)
+    q[candidates] = q_values((p[candidates] / _CANDIDATE).tolist())
     return Tested(value, low, high, q, margin)
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from analyzer.reports.drift_margins import Tested, judge_ratios, median_factor, shrunk
+from analyzer.reports.drift_series import DAYS
 
 if TYPE_CHECKING:
     from analyzer.reports.drift_series import Series
@@ -58,12 +59,13 @@ def rates_of(series: Series) -> Rates:
     earlier, later = before.sum(axis=1), after.sum(axis=1)
     logs = np.log((later + 0.5) / (earlier + 0.5))
     logs[(days < _LEAST_DAYS) | (earlier <= 0) | (later <= 0)] = np.nan
-    chance = dispersion * (1 / np.maximum(earlier, 0.5) + 1 / np.maximum(later, 0.5))
-    weeks = (~np.isnan(recent)).any(axis=2).sum(axis=0)
-    wobble, freedom = _wobble(predicted, dispersion)
-    tested = judge_ratios(
-        logs, chance, np.maximum(days - 1.0, 1.0), wobble * (1 + median_factor(weeks)), freedom, MARGIN
-    )
+    calm = median_factor((~np.isnan(recent)).any(axis=2).sum(axis=0))
+    crowd, crowd_freedom = _crowd(predicted, (before + after) / 2, dispersion, days, calm)
+    a_day = crowd / np.maximum(days, 1)
+    chance = 1 / np.maximum(later, 0.5) + a_day + calm * (1 / np.maximum(earlier, 0.5) + a_day)
+    wobble, freedom = _wobble(predicted, crowd)
+    tested = judge_ratios(logs, chance, crowd_freedom, wobble * (1 + calm), freedom, MARGIN)
+    dispersion = np.maximum(1.0, 1 + crowd * later / np.maximum(days, 1))
     share = np.where(days > 0, days, 1) / np.maximum((~np.isnan(now)).sum(axis=1), 1)
     return Rates(np.where(days > 0, earlier / share, np.nan), tested, growths[-1] * rest, dispersion)
 
@@ -105,8 +107,47 @@ def _with_holidays(before: np.ndarray, now: np.ndarray, days: np.ndarray) -> tup
     return np.where(is_better[:, None], shifted, before) * rest, np.where(is_better, other, plain), rest
 
 
+def _crowd(
+    predicted: np.ndarray, mean: np.ndarray, dispersion: np.ndarray, days: np.ndarray, calm: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return how much more than Poisson's law the counts of a day scatter: Var = mean + crowd x mean², and the freedom.
+
+    The week beside what was expected tells it, and the past weeks among themselves: what makes a day of all of them
+    differ is left out. `calm` is the variance of what is expected over that of one week.
+    """
+    many = np.maximum(mean.sum(axis=1) / np.maximum(days, 1), 1e-9)
+    own = np.maximum(2 * dispersion / (1 + calm) - 1, 0.0) / many
+    freedom = np.maximum(days - 1.0, 1.0)
+    whole = ~np.isnan(predicted).any(axis=(1, 2))
+    if whole.sum() < 2:  # noqa: PLR2004 -- one week does not scatter
+        return own, freedom
+    weeks = predicted[whole]
+    fitted = _fitted(weeks)
+    chi2 = np.divide((weeks - fitted) ** 2, fitted, out=np.zeros_like(weeks), where=fitted > 0).sum(axis=(0, 2))
+    before = (len(weeks) - 1.0) * (weeks.shape[2] - 1.0)
+    a_day = np.maximum(weeks.mean(axis=(0, 2)), 1e-9)
+    past = np.maximum(chi2 / before - 1, 0.0) / a_day
+    is_told = weeks.sum(axis=2).min(axis=0) > 0
+    together = (freedom * own + before * past) / (freedom + before)
+    return np.where(is_told, together, own), np.where(is_told, freedom + before, freedom)
+
+
+def _fitted(weeks: np.ndarray) -> np.ndarray:
+    """Return what weekdays, weeks and what all patterns share make of each day, (weeks, patterns, days)."""
+    shared = np.ones((len(weeks), 1, weeks.shape[2]))
+    for _ in range(2):
+        calm = weeks / shared
+        whole = calm.sum(axis=(0, 2))[None, :, None]
+        fitted = calm.sum(axis=2, keepdims=True) * calm.sum(axis=0, keepdims=True) / np.maximum(whole, 1e-9)
+        enough = whole[0, :, 0] > _ENOUGH_CALLS
+        if enough.sum() >= _ENOUGH_PATTERNS:
+            ratio = np.divide(weeks, fitted, out=np.ones_like(weeks), where=fitted > 0)
+            shared = np.maximum(np.median(ratio[:, enough], axis=1)[:, None, :], 1e-9)
+    return np.asarray(fitted * shared)
+
+
 def _dispersion(before: np.ndarray, now: np.ndarray, days: np.ndarray) -> np.ndarray:
-    """Return Pearson's chi-square of the days about what they were without scatter, over its freedom; 1 at least."""
+    """Return Pearson's chi-square of the days about what they were without scatter, over its freedom."""
     together = before + now
     whole = together.sum(axis=1, keepdims=True)
     share = np.divide(together, whole, out=np.zeros_like(together), where=whole > 0)
@@ -114,10 +155,10 @@ def _dispersion(before: np.ndarray, now: np.ndarray, days: np.ndarray) -> np.nda
     for side in (before, now):
         fitted = side.sum(axis=1, keepdims=True) * share
         chi2 += np.divide((side - fitted) ** 2, fitted, out=np.zeros_like(side), where=fitted > 0).sum(axis=1)
-    return np.asarray(np.maximum(1.0, chi2 / np.maximum(days - 1, 1)))
+    return np.asarray(chi2 / np.maximum(days - 1, 1))
 
 
-def _wobble(predicted: np.ndarray, dispersion: np.ndarray) -> tuple[np.ndarray, float]:
+def _wobble(predicted: np.ndarray, crowd: np.ndarray) -> tuple[np.ndarray, float]:
     """Learn from past weeks the variance of the logarithm of a pattern from week to week, beyond that of its counts."""
     if len(predicted) < _LEAST_WEEKS:
         return np.full(predicted.shape[1], _PRIOR_WOBBLE), 1.0
@@ -129,7 +170,7 @@ def _wobble(predicted: np.ndarray, dispersion: np.ndarray) -> tuple[np.ndarray, 
     many = np.maximum(weeks, 1)
     mean = np.where(is_there, logs, 0.0).sum(axis=0) / many
     spread = np.where(is_there, (logs - mean) ** 2, 0.0).sum(axis=0) / np.maximum(weeks - 1, 1)
-    by_chance = dispersion * np.where(is_there, 1 / np.maximum(totals, 1.0), 0.0).sum(axis=0) / many
+    by_chance = np.where(is_there, 1 / np.maximum(totals, 1.0), 0.0).sum(axis=0) / many + crowd / DAYS
     own = np.where(weeks >= _LEAST_WEEKS, np.maximum(spread - by_chance, 0.0), np.nan)
     return shrunk(own, len(predicted))
 

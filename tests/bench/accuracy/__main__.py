@@ -2,6 +2,7 @@
 
 Healthy days: what is said of them is a false alarm. Planted faults: what is not found is missed, and how late it is
 found is its delay, in windows. Figures stand by sampling mode and rate, with 95 % upper bounds (Clopper and Pearson).
+Templates of keys, as `infer` learns them, are compared with the ones that the keys were made from.
 Ends with 1 when a figure is missed; the last line sums up.
 """
 
@@ -28,6 +29,7 @@ from analyzer.model.window import Window
 from analyzer.pipeline import Walk
 from analyzer.requests.digest import Digest
 from collectors.table_catalog.parse import parse_table
+from tests.bench.accuracy import drift
 from tests.bench.accuracy.faults import FAULTS, LENGTH_MS, ONSET_MS, Fault
 from tests.bench.accuracy.healthy import DAY_MS, START_MS, healthy_day
 from tests.bench.accuracy.patterns import contract_document, table_documents
@@ -145,16 +147,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--seeds", type=int, default=20, help="how many draws of each (20)")
     parser.add_argument("--first", type=int, default=1, help="the first seed; another one gives other days (1)")
     parser.add_argument("--workers", type=int, default=2, help="processes (2)")
-    parser.add_argument("--only", choices=("healthy", "faults"), help="one half alone")
+    parser.add_argument("--only", choices=("healthy", "faults", "templates"), help="one part alone")
     chosen = parser.parse_args(arguments)
     seeds = range(chosen.first, chosen.first + chosen.seeds)
     began = time.monotonic()
     missed: list[str] = []
     with ProcessPoolExecutor(chosen.workers) as pool:
-        if chosen.only != "faults":
+        if chosen.only in {None, "healthy"}:
             missed += _healthy(pool, seeds)
-        if chosen.only != "healthy":
+        if chosen.only in {None, "faults"}:
             missed += _faults(pool, seeds)
+    if chosen.only in {None, "templates"}:
+        missed += judge_templates(seeds)
+    if chosen.only is None and drift.tell(chosen.seeds):
+        missed.append("drift of simulated weeks")
     minutes = (time.monotonic() - began) / 60
     for line in missed:
         print(f"MISSED {line}")
