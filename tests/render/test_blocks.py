@@ -1,0 +1,90 @@
+from __future__ import annotations
+
+from html.parser import HTMLParser
+
+import pytest
+
+from analyzer.render.blocks import Block, Bullets, Commands, Grid, Heading, Paragraph
+from analyzer.render.blocks_html import render_html_page
+from analyzer.render.blocks_markdown import render_markdown_page
+from analyzer.render.blocks_text import render_text_page
+
+GRID = Grid(("name", "units", "why"), (("a", "12", "short"), ("bcd", "3", "long " * 40)), frozenset({1}))
+PAGE: tuple[Block, ...] = (
+    Heading("Capacity of t", 1),
+    Paragraph("First."),
+    Paragraph("keys first", is_warning=True),
+    Heading("Ways"),
+    GRID,
+    Heading("A part", 3),
+    Bullets(("one", "two")),
+    Commands(("aws dynamodb list-tables",)),
+)
+HOSTILE = "\x1b[31m<script>alert(1)</script> | *x* @all"
+
+
+class Tags(HTMLParser):
+    """Collects tags and texts."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.texts: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self.texts += [f"{name}={value}" for name, value in attrs]
+
+    def handle_data(self, data: str) -> None:
+        self.texts.append(data)
+
+
+def test_text_keeps_its_width_and_numbers_stand_to_the_right() -> None:
+    lines = render_text_page(PAGE).splitlines()
+    assert lines[:3] == ["CAPACITY OF T", "First.", ""]
+    assert max(map(len, lines)) <= 98
+    assert "  a        12  short" in lines
+    assert "! keys first" in lines
+    assert "- one" in lines
+    assert "  $ aws dynamodb list-tables" in lines
+    assert "A part" in lines
+
+
+def test_columns_give_way_down_to_their_longest_words() -> None:
+    wide = Grid(tuple("abcdefghijkl"), (tuple("w" * 19 for _ in range(12)),))
+    assert "w" * 19 in render_text_page((wide,))
+    assert render_text_page((Grid(("", ""), ()),)) == "\n"
+
+
+def test_markdown_has_headings_tables_and_code() -> None:
+    text = render_markdown_page(PAGE)
+    assert text.startswith(
+        "# Capacity of t\n\nFirst.\n\n> **keys first**\n\n## Ways\n\n| name | units | why |\n| --- | ---: | --- |\n"
+    )
+    assert text.endswith("### A part\n\n- one\n- two\n\n    aws dynamodb list-tables\n")
+
+
+def test_html_stands_alone() -> None:
+    page = render_html_page(PAGE)
+    seen = Tags()
+    seen.feed(page)
+    assert page.startswith("<!DOCTYPE html>")
+    assert "script" not in seen.tags
+    assert "link" not in seen.tags
+    assert not [text for text in seen.texts if text.startswith(("src=", "href="))]
+    assert {"h1", "h2", "h3", "table", "ul", "pre", "main"} <= set(seen.tags)
+    assert "<title>Capacity of t</title>" in page
+    assert "prefers-color-scheme: dark" in page
+    assert "@media print" in page
+    assert render_html_page(()).count("<title>Dynascope</title>") == 1
+
+
+@pytest.mark.parametrize(
+    "block",
+    [Heading(HOSTILE), Paragraph(HOSTILE), Bullets((HOSTILE,)), Grid((HOSTILE,), ((HOSTILE,),)), Commands((HOSTILE,))],
+)
+def test_what_was_read_never_becomes_markup_or_steers_a_terminal(block: Block) -> None:
+    assert "\x1b" not in render_text_page((block,))
+    assert "<script>" not in render_html_page((block,))
+    if not isinstance(block, Commands):
+        assert "<script>" not in render_markdown_page((block,))
