@@ -7,11 +7,14 @@ from typing import TYPE_CHECKING, Literal
 import pytest
 from msgspec.structs import replace
 
+from analyzer.exporters.access import OPEN, Access
 from analyzer.model.finding import Severity
 from tests.page.conftest import Screen, text_of
 from tests.support.page_report import made_report
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from playwright.sync_api import Browser, Route
 
     from tests.support.page_server import PageServer
@@ -51,16 +54,16 @@ def test_before_the_first_judgement_it_says_that_it_waits(screen: Screen) -> Non
     screen.wrong.clear()  # the browser itself tells of the 503
 
 
-def guard(route: Route) -> None:
-    if route.request.headers.get("authorization") == f"Bearer {TOKEN}":
-        route.continue_()
-    else:
-        route.fulfill(status=401, body="a token is needed")
+@pytest.fixture
+def guarded(served: PageServer) -> Iterator[PageServer]:
+    served.server.admit(Access(token=TOKEN))
+    yield served
+    served.server.admit(OPEN)
 
 
+@pytest.mark.usefixtures("guarded")
 def test_where_a_token_is_set_the_page_asks_for_it_and_puts_it_in_no_address(screen: Screen) -> None:
     page = screen.page
-    page.route("**/api/**", guard)
     page.goto(screen.url)
     page.wait_for_selector("#sign-in")
     assert page.is_hidden("#findings")

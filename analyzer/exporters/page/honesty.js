@@ -8,9 +8,10 @@ const LOW = 0.9;
 /** Show how much of it all was seen; `beside` is what the daemon alone knows, null where it does not tell. */
 export function show_honesty(report, beside) {
   const told = [stretch(report), ...(beside === null ? [] : exactness(beside))];
-  told.push(fact("Coverage, explained ÷ billed units", coverage(report.coverage), is_low(report.coverage)));
-  told.push(fact("Gaps", report.gaps.length ? list(report.gaps.map(gap_words)) : "none", report.gaps.length > 0));
-  const skipped = new Set(report.skipped.map((one) => one.detector)).size;
+  const { coverage, gaps } = beside ?? report; // the report is as old as the page, what is beside it is not
+  told.push(fact("Coverage, explained ÷ billed units", coverage_words(coverage), is_low(coverage)));
+  told.push(fact("Gaps", gaps.length ? list(gaps.map(gap_words)) : "none", gaps.length > 0));
+  const skipped = new Set((beside ?? report).skipped.map((one) => one.detector)).size;
   told.push(fact("Not judged", skipped ? el("details", {}, el("summary", { "data-focus": "skipped",
     text: `${skipped} detector${skipped === 1 ? "" : "s"} on some target` }), list(skipped_words(report.skipped))) : "nothing"));
   fill(at("honesty-list"), el("dl", { class: "facts" }, ...told));
@@ -40,7 +41,7 @@ function stretch(report) {
   return fact("Window", `${start.slice(0, 10)} ${clock(start)}–${clock(end, start)} UTC, as of ${clock(report.as_of, start)}`);
 }
 
-function coverage(lines) {
+function coverage_words(lines) {
   const known = lines.filter((one) => one.ratio !== null);
   if (known.length === 0) return "not known: nothing tells what was billed";
   return list(known.map((one) => `${place(one.table, one.index)} ${one.direction}s: ${share(one.ratio)} of ${count(one.billed_units)} units`));

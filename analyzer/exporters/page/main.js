@@ -23,13 +23,13 @@ let updates = 0;
 async function start() {
   try {
     known.report = await get("/api/v1/report");
+    at("sign-in").hidden = true;
+    document.body.classList.add("ready");
+    show_everything();
+    await Promise.all([refresh_beside(), choose_map()]);
   } catch (error) {
     return refuse(error);
   }
-  at("sign-in").hidden = true;
-  document.body.classList.add("ready");
-  show_everything();
-  await Promise.all([refresh_beside(), choose_map()]);
   if (state.finding !== null) reveal_finding(state.finding);
   pin_finding();
   return listen();
@@ -37,8 +37,9 @@ async function start() {
 
 function refuse(error) {
   if (error instanceof SignInError) return ask_for_token(error.message);
-  show_waiting(error instanceof RefusedError && error.status === 503
-    ? "Nothing judged yet: the first judgement comes within a window of traffic." : "The daemon does not answer. Trying again …");
+  if (!(error instanceof RefusedError)) show_waiting("The daemon does not answer. Trying again …");
+  else if (error.status === 503) show_waiting("Nothing judged yet: the first judgement comes within a window of traffic.");
+  else show_waiting(`The daemon refuses: ${error.message}. Trying again …`);
   setTimeout(start, WAIT_MS);
   return null;
 }
@@ -113,7 +114,7 @@ async function take_event(name, told) {
   if (name !== "report" || told === null) return;
   heard(told.as_of, told.slice_ms);
   const { report } = known;
-  report.as_of = told.as_of;
+  advance(report, told.as_of);
   for (const part of ["verdict", "findings"]) if (told[part]) report[part] = told[part];
   if (told.patterns) known.patterns = told.patterns;
   if (told.gsi) known.indexes = told.gsi;
@@ -128,6 +129,14 @@ function pin_finding() {
   const finding = known.report.findings.find((one) => one.id === state.finding);
   const row = finding && state.row === null ? row_of(finding) : null;
   if (row !== null) look({ row });
+}
+
+/** Move a report's window on to a later judgement; what changed beside it comes in the parts. */
+function advance(report, as_of) {
+  const moved = (time, by) => new Date(Date.parse(time) + by).toISOString();
+  const by = report.as_of === null ? 0 : Date.parse(as_of) - Date.parse(report.as_of);
+  if (report.window !== null) report.window = { start: moved(report.window.start, by), end: moved(report.window.end, by) };
+  report.as_of = as_of;
 }
 
 function chosen(changed) {
