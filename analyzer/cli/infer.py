@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import os
 import sys
 from contextlib import ExitStack
@@ -14,16 +15,19 @@ from analyzer.cli.shapes import Input
 from analyzer.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Mapping, Sequence
 
     from analyzer.cli.reading import LogFile
-    from analyzer.model.counts import Counts
-    from analyzer.requests.lexicon import TableKeys
+    from analyzer.contract.draft import Draft
+    from analyzer.contract.evidence import Evidence
+    from analyzer.contract.model import Contract
+    from analyzer.model.table import TableDescription
 
 __all__ = ["infer"]
 
 _SUFFIXES = frozenset({".yaml", ".yml"})
-_MOST_LEARNT = 200_000
+_MOST_TOLD = 6
+_NOTHING_TO_JUDGE = 3
 
 
 def infer(
@@ -31,42 +35,136 @@ def infer(
     output: Annotated[
         Path | None, typer.Option("-o", "--output", metavar="FILE", help="write there; it must not exist yet")
     ] = None,
+    into: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="CONTRACT",
+            help="add to this contract what it lacks, changing nothing that is there; with -o, to that file instead",
+        ),
+    ] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="with --into: show what would be added, and stop")] = False,
+    tables: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="output of `aws dynamodb describe-table`: keys and indexes as they are"),
+    ] = None,
     shape: Annotated[Input, typer.Option("--input", help="what wrote the logs; auto looks at them")] = Input.AUTO,
     mapping: Annotated[
         Path | None, typer.Option(metavar="FILE", help="where the fields stand, for --input mapped")
     ] = None,
 ) -> None:
-    """Draft a contract from request logs.
+    """Draft a contract from request logs, or add to one what it lacks.
 
-    It is for its owners to edit. It loads and passes `dynascope check`; what would not is commented out, with the
-    reason.
+    It is for its owners to edit: guesses are marked `# unsure:`, and what cannot be declared as it was asked is
+    commented out, with the reason. A Scan is declared as it was seen; `dynascope check` then asks why it is there.
 
     \b
       dynascope infer requests.jsonl -o contract.yaml
-      dynascope infer trail/*.json.gz > contract.yaml
+      dynascope infer trail/*.json.gz --tables tables.json > contract.yaml
+      dynascope infer requests.jsonl --into contract.yaml --dry-run
 
-    Exit 0 when one was drafted, 2 on wrong usage or where no request can be read.
+    Exit 0 when it is done, 2 on wrong usage, 3 where no request can be read, or a log breaks off.
     """  # noqa: D301 -- the backslash keeps lines of the examples apart
     from analyzer.cli.foreign import choose  # noqa: PLC0415 -- light start
     from analyzer.cli.inputs import expand  # noqa: PLC0415 -- light start
-    from analyzer.cli.output import counted, write  # noqa: PLC0415 -- light start
     from analyzer.cli.reading import LogFile, at_rest  # noqa: PLC0415 -- light start
     from analyzer.contract.induce import induce  # noqa: PLC0415 -- light start
-    from analyzer.contract.write import write_contract  # noqa: PLC0415 -- light start
+    from analyzer.contract.model import EMPTY_CONTRACT  # noqa: PLC0415 -- light start
 
     if output is not None:
         _check_place(output)
+    if dry_run and into is None:
+        raise UsageError("--dry-run shows what --into would add; without it nothing is changed anyway")
+    known = EMPTY_CONTRACT if into is None else _read_into(into, output)
+    described = {} if tables is None else _described(tables)
     with ExitStack() as stack:
         files = [LogFile(stack.enter_context(at_rest(path))) for path in expand(logs)]
+        _refuse_recordings(files, logs)
         for said in choose(files, shape, mapping):
-            print(f"dynascope: {said}", file=sys.stderr)
-        counts = _count(files, _learn(files))
+            _say(said)
+        evidence = _gather(files, known, described)
     complaints = [file.breaks_off for file in files if file.breaks_off is not None]
     for complaint in complaints:
-        print(f"dynascope: {complaint}", file=sys.stderr)
-    if counts is None:
-        raise UsageError("the logs hold no request that can be read; `dynascope analyze` says what is wrong with them")
-    draft = induce(counts)
+        _say(complaint)
+    if evidence is None:
+        _say("nothing to draft from: no request can be read; `dynascope analyze` says what is wrong with the logs")
+        raise typer.Exit(_NOTHING_TO_JUDGE)
+    draft = induce(evidence)
+    if into is None:
+        _print_draft(draft, output)
+    else:
+        _add(draft, known, into, output, is_dry=dry_run)
+    if complaints:
+        raise typer.Exit(_NOTHING_TO_JUDGE)
+
+
+def _say(text: str) -> None:
+    print(f"dynascope: {text}", file=sys.stderr)
+
+
+def _check_place(output: Path) -> None:
+    """Refuse before the work what could only fail after it."""
+    if output.exists():
+        raise UsageError(f"{output} exists: infer never overwrites a contract; name another file, or add with --into")
+    if not output.parent.is_dir():
+        raise UsageError(f"{output} cannot be written: there is no folder {output.parent}")
+    if not os.access(output.parent, os.W_OK):
+        raise UsageError(f"{output} cannot be written: the folder {output.parent} is not yours to write in")
+    if output.suffix.lower() not in _SUFFIXES:
+        raise UsageError(f"{output}: infer writes YAML; name the file {output.with_suffix('.yaml')}")
+
+
+def _read_into(into: Path, output: Path | None) -> Contract:
+    from analyzer.contract.load import load_contract  # noqa: PLC0415 -- light start
+
+    if not into.exists():
+        raise UsageError(f"{into} does not exist: write a first contract with -o {into}")
+    if output is None and into.suffix.lower() not in _SUFFIXES:
+        raise UsageError(f"{into}: only YAML is added to; with -o FILE.yaml what it lacks goes to a file of its own")
+    if output is None and not os.access(into, os.W_OK):
+        raise UsageError(f"{into} cannot be written: it is not yours to write")
+    return load_contract(into)
+
+
+def _described(tables: Path) -> Mapping[str, TableDescription]:
+    from analyzer.cli.described import read_tables  # noqa: PLC0415 -- light start
+
+    if not tables.is_file():
+        raise UsageError(f"{tables}: there is no such file")
+    return {table.name: table for table in read_tables(tables.read_text(encoding="utf-8"), str(tables))}
+
+
+def _refuse_recordings(files: Sequence[LogFile], names: Sequence[str]) -> None:
+    from analyzer.cli.reading import is_recording  # noqa: PLC0415 -- light start
+
+    for file in files:
+        if is_recording(file.path):
+            name = str(file.path) if str(file.path) in names else "this"
+            raise UsageError(
+                f"{name} is a recording, and infer reads request logs; take its requests out: "
+                f"jq -c 'select(.kind==\"request\").request' {file.path.name} | dynascope infer -"
+            )
+
+
+def _gather(files: Sequence[LogFile], known: Contract, described: Mapping[str, TableDescription]) -> Evidence | None:
+    """Read, with a bar on a terminal while it lasts."""
+    from analyzer.cli.inferring import gather_evidence  # noqa: PLC0415 -- light start
+
+    if not sys.stderr.isatty():
+        return gather_evidence(files, known, described)
+    from rich.console import Console  # noqa: PLC0415 -- light start
+    from rich.progress import BarColumn, DownloadColumn, Progress, TimeRemainingColumn  # noqa: PLC0415 -- light start
+
+    size = 2 * sum(file.path.stat().st_size for file in files) or None
+    columns = ("reading twice", BarColumn(), DownloadColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task("reading", total=size)
+        return gather_evidence(files, known, described, lambda count: progress.advance(task, count))
+
+
+def _print_draft(draft: Draft, output: Path | None) -> None:
+    from analyzer.cli.output import counted, write  # noqa: PLC0415 -- light start
+    from analyzer.contract.write import write_contract  # noqa: PLC0415 -- light start
+
     text = write_contract(draft)
     if output is None:
         write(text)
@@ -77,60 +175,73 @@ def infer(
             f"{output}: {counted(patterns, 'pattern')}; set aside: {len(draft.set_aside)}. "
             f"Next: dynascope check {output}\n"
         )
-    if complaints:
-        raise typer.Exit(3)
+    _tell_guesses(draft)
 
 
-def _check_place(output: Path) -> None:
-    """Refuse before the work what could only fail after it."""
-    if output.exists():
-        raise UsageError(f"{output} exists: infer never overwrites a contract; choose another file")
-    if not output.parent.is_dir():
-        raise UsageError(f"{output} cannot be written: there is no folder {output.parent}")
-    if not os.access(output.parent, os.W_OK):
-        raise UsageError(f"{output} cannot be written: the folder {output.parent} is not yours to write in")
-    if output.suffix.lower() not in _SUFFIXES:
-        raise UsageError(f"{output}: infer writes YAML; name the file {output.with_suffix('.yaml')}")
+def _tell_guesses(draft: Draft) -> None:
+    """Say on standard error what is unsure, the first of it in words."""
+    if not draft.unsure:
+        return
+    number = len(draft.unsure)
+    _say(f"unsure of {number} {'thing' if number == 1 else 'things'}, each marked `# unsure:` where it stands")
+    for one in draft.unsure[:_MOST_TOLD]:
+        print(f"  {one}", file=sys.stderr)
+    if number > _MOST_TOLD:
+        print(f"  and {number - _MOST_TOLD} more", file=sys.stderr)
 
 
-def _learn(files: Sequence[LogFile]) -> tuple[TableKeys, ...]:
-    """Learn from the first records of each file which segments of their keys are literals."""
-    import msgspec  # noqa: PLC0415 -- light start
+def _add(draft: Draft, known: Contract, into: Path, output: Path | None, *, is_dry: bool) -> None:
+    """Add to a contract, or write what it lacks to another file; say what was added, and show it."""
+    from analyzer.cli.output import counted, write  # noqa: PLC0415 -- light start
+    from analyzer.contract.merge import added  # noqa: PLC0415 -- light start
+    from analyzer.contract.write import write_contract  # noqa: PLC0415 -- light start
 
-    from analyzer.contract.literals import Literals  # noqa: PLC0415 -- light start
-    from analyzer.model.request import RequestRecord  # noqa: PLC0415 -- light start
-
-    literals = Literals()
-    decoder = msgspec.json.Decoder(RequestRecord)
-    for file in files:
-        for line in _lines(file):
-            try:
-                literals.add(decoder.decode(line))
-            except (msgspec.MsgspecError, UnicodeDecodeError):
-                continue  # the digest counts it
-    return literals.tables()
-
-
-def _lines(file: LogFile) -> Iterator[bytes]:
-    from analyzer.cli.reading import read_blocks  # noqa: PLC0415 -- light start
-
-    left = _MOST_LEARNT
-    for block in read_blocks(file):
-        lines = block.splitlines()
-        yield from lines[:left]
-        left -= len(lines)
-        if left <= 0:
-            return
+    counts = added(draft)
+    for aside in draft.set_aside:
+        _say(f"not added: {aside.pattern['id']} of {aside.table}: {aside.because}")
+    if not any(counts.values()):
+        write(f"{into} declares all that was asked: nothing to add\n")
+        return
+    place = output or into
+    what = ", ".join(counted(number, _one(part)) for part, number in counts.items() if number)
+    if output is not None:
+        text = write_contract(draft)
+        before = ""
+    else:
+        before = into.read_bytes().decode("utf-8-sig")
+        text = _merged(before, draft, known, into)
+    if is_dry or output is None:
+        write(_diff(before, text, place))
+    if is_dry:
+        _say(f"{place} would get {what}; nothing is written")
+    else:
+        place.write_bytes(text.encode())
+        write(f"{place}: added {what}. Next: dynascope check {place}\n")
+    _tell_guesses(draft)
 
 
-def _count(files: Sequence[LogFile], tables: Sequence[TableKeys]) -> Counts | None:
-    from analyzer.cli.reading import read_blocks  # noqa: PLC0415 -- light start
-    from analyzer.requests.digest import Digest  # noqa: PLC0415 -- light start
-    from analyzer.requests.lexicon import Lexicon  # noqa: PLC0415 -- light start
+def _one(part: str) -> str:
+    return {"entities": "entity", "indexes": "index", "patterns": "pattern"}[part]
 
-    digest = Digest(Lexicon(tables))
-    for file in files:
-        for block in read_blocks(file):
-            digest.update(block)
-    span = digest.span()
-    return None if span is None else digest.result(span)
+
+def _merged(before: str, draft: Draft, known: Contract, into: Path) -> str:
+    """Return the contract with the additions, read once more before it is written."""
+    from analyzer.contract.load import read_text  # noqa: PLC0415 -- light start
+    from analyzer.contract.merge import UnplaceableError, merge  # noqa: PLC0415 -- light start
+
+    instead = "with -o FILE.yaml what it lacks goes to a file of its own, which is read beside it"
+    try:
+        text = merge(before, draft, [table.name for table in known.tables])
+    except UnplaceableError as error:
+        raise UsageError(f"{into} cannot be added to: {error}; {instead}") from None
+    faults = read_text(text, str(into)).faults
+    if faults:
+        raise UsageError(f"{into} cannot be added to: {faults[0].message}; {instead}")
+    return text
+
+
+def _diff(before: str, after: str, place: Path) -> str:
+    lines = difflib.unified_diff(
+        before.splitlines(), after.splitlines(), str(place), f"{place} (as it would be)", lineterm=""
+    )
+    return "".join(f"{line}\n" for line in lines)

@@ -40,6 +40,7 @@ from analyzer.contract.fields import (
 __all__ = [
     "ASSUMED",
     "EMPTY_KEY",
+    "RESERVED_IDS",
     "ContractForm",
     "EntityForm",
     "IndexForm",
@@ -54,7 +55,7 @@ ASSUMED = "(assumed)"
 EMPTY_KEY = "(empty)"
 """Marks a pattern whose partition key was written down without a value."""
 
-_RESERVED_IDS = frozenset({"undeclared", "ambiguous", "unparsed", "other"})
+RESERVED_IDS = frozenset({"undeclared", "ambiguous", "unparsed", "other"})
 
 
 class _Form(BaseModel):
@@ -219,7 +220,7 @@ class PatternForm(_Form):
     @field_validator("id")
     @classmethod
     def _is_free(cls, value: str) -> str:
-        if value in _RESERVED_IDS:
+        if value in RESERVED_IDS:
             raise ValueError(f"{value!r} is a word of the reports themselves; choose another id")
         return value
 

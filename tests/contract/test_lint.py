@@ -171,6 +171,27 @@ def test_a_rule_objects_to_a_table(rules: Callable[..., dict[str, str]], table: 
     assert rules(LIST | {"entity": "Cases", "callers": ["case-apy", "x"]}, **table) == {rule: "warn"}
 
 
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("case-dashbaord-api", "did you mean case-dashboard-api?"),
+        ("case-dashboard-api-1", None),
+        ("Case-Dashboard-API", "did you mean case-dashboard-api?"),
+        ("case-dashboard-job", None),
+        ("wev", "did you mean web?"),
+        ("wap", None),
+        ("web2", None),
+        ("dash", "write case-dashboard-api, whose service it is"),
+    ],
+)
+def test_a_caller_is_a_typo_where_a_letter_or_two_make_it_another(
+    judge: Callable[..., list[Remark]], name: str, told: str | None
+) -> None:
+    callers = {"case-dashboard-api": {"services": ["dash"]}, "web": {}}
+    remarks = [r for r in judge(LIST | {"callers": [name]}, callers=callers) if r.rule == "unknown-caller"]
+    assert [remark.mend for remark in remarks] == ([] if told is None else [told])
+
+
 def test_a_projection_that_can_be_rebuilt_is_fine(rules: Callable[..., dict[str, str]]) -> None:
     assert rules(LIST, source_of_truth=False, rebuild="replay") == {}
     assert rules(LIST | {"entity": "Case", "callers": ["web"]}, entities=[{"name": "Case"}], callers={"web": {}}) == {}

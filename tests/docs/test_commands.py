@@ -42,4 +42,5 @@ def test_what_a_beginner_types_works(page: str, place: Path) -> None:
             ["bash", "-c", command], cwd=place, env=environment, capture_output=True, text=True, check=False
         )
         finds = "dynascope analyze" in command  # the demo's log is full of faults
+        finds |= "dynascope check" in command  # what was drafted from it holds a Scan that nobody gave a reason for
         assert done.returncode == int(finds), f"{command}: {done.stdout}{done.stderr}"

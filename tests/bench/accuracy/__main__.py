@@ -34,6 +34,7 @@ from tests.bench.accuracy.faults import FAULTS, LENGTH_MS, ONSET_MS, Fault
 from tests.bench.accuracy.healthy import DAY_MS, START_MS, healthy_day
 from tests.bench.accuracy.patterns import contract_document, table_documents
 from tests.bench.accuracy.sampling import MODES, sampled
+from tests.bench.accuracy.templates import judge_templates
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
