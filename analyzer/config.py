@@ -1,7 +1,7 @@
 """The configuration: read from YAML, checked whole, every fault told at once with file, line and mend.
 
 Paths in the file are taken from the file's own folder. Durations are written `30s`, `5m`, and kept as milliseconds.
-The environment overrides the salt and nothing else.
+The environment overrides the secrets, salt and token, and nothing else.
 """
 
 from __future__ import annotations
@@ -74,6 +74,7 @@ __all__ = [
 DEFAULT_LISTEN = "127.0.0.1:8642"
 REFERENCE = "docs/reference/configuration.md"
 _SLICE_MS = 10_000
+_SECRET_FILES = ("salt_file", "token_file")
 
 S = TypeVar("S")
 
@@ -260,20 +261,14 @@ def read_settings(
 ) -> tuple[Settings, tuple[Fault, ...]]:
     """Return what holds and every fault; what is faulty has its default, so that what else is wrong can be found too.
 
-    Without a path, defaults and the salt of the environment. `overrides` are what the command line sets; its paths,
+    Without a path, defaults and the secrets of the environment. `overrides` are what the command line sets; its paths,
     like those of the environment, are not the file's. Raises ConfigError for a file that is no mapping at all.
     """
     environ = os.environ if environ is None else environ
     content, lines = ({}, {}) if path is None else read_yaml(Path(path))
     file = "configuration" if path is None else str(path)
-    given = dict(overrides or {})
-    if "salt_file" in given:
-        given["salt"] = None
-    elif environ.get("DYNASCOPE_SALT"):
-        given |= {"salt": environ["DYNASCOPE_SALT"], "salt_file": None}
-    elif environ.get("DYNASCOPE_SALT_FILE"):
-        given |= {"salt": None, "salt_file": environ["DYNASCOPE_SALT_FILE"]}
-    given |= {name: str(Path(str(given[name])).absolute()) for name in ("salt_file",) if given.get(name) is not None}
+    given = {**_secrets(environ, overrides or {}), **(overrides or {})}
+    given |= {name: str(Path(str(given[name])).absolute()) for name in _SECRET_FILES if given.get(name) is not None}
     settings, found = _validate({**content, **given}, file, lines)
     faults = (
         msgspec.structs.replace(fault, file="command line", line=None) if fault.field in (overrides or {}) else fault
@@ -284,6 +279,18 @@ def read_settings(
     settings._file = file  # noqa: SLF001 -- the class and its reader are one module
     settings._lines = lines  # noqa: SLF001 -- same
     return settings, tuple(sorted(faults, key=lambda fault: fault.line or 0))
+
+
+def _secrets(environ: Mapping[str, str], overrides: Mapping[str, object]) -> dict[str, object]:
+    """Return what the environment says of secrets: one of it stands for both ways in which the file may say it."""
+    found: dict[str, object] = {}
+    for name in ("salt", "token"):
+        secret, file = environ.get(f"DYNASCOPE_{name.upper()}"), environ.get(f"DYNASCOPE_{name.upper()}_FILE")
+        if f"{name}_file" in overrides:
+            found[name] = None
+        elif secret or file:
+            found |= {name: secret or None, f"{name}_file": None if secret else file}
+    return found
 
 
 def _validate(content: dict[str, Any], file: str, lines: Lines) -> tuple[Settings, tuple[Fault, ...]]:

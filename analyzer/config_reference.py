@@ -49,7 +49,8 @@ Written from `analyzer/config.py`; a test compares them.
 taken from the file's own folder. Durations are written `30s`, `5m`, `1h30m`. `dynascope config --config FILE` tries the
 file and prints what holds; `dynascope config --schema` prints its JSON Schema for an editor.
 
-The environment overrides the salt and nothing else: `DYNASCOPE_SALT`, or `DYNASCOPE_SALT_FILE`.
+The environment overrides the secrets and nothing else: `DYNASCOPE_SALT` or `DYNASCOPE_SALT_FILE`, `DYNASCOPE_TOKEN` or
+`DYNASCOPE_TOKEN_FILE`.
 
 SIGHUP makes the daemon read it again. `listen`, `state`, `log`, `aws` and its collectors take a restart; a faulty file
 is told with every fault at once, and the old one is kept.

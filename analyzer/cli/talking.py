@@ -13,11 +13,14 @@ import typer
 
 from analyzer.errors import CollectError, UnreachableError, UsageError
 
-__all__ = ["DAEMON", "TOKEN", "UrlOption", "ask_daemon", "shown_token"]
+__all__ = ["CERTIFICATE", "DAEMON", "TOKEN", "UrlOption", "ask_daemon", "shown_token"]
 
 DAEMON = "http://127.0.0.1:8642"
 TOKEN = "DYNASCOPE_TOKEN"  # noqa: S105 -- a name
 """The environment variable that sets a daemon's token, and that commands show it from."""
+
+CERTIFICATE = "DYNASCOPE_CLIENT_CERT"
+"""The environment variable that names a client's certificate and key, where the daemon takes one instead of a token."""
 
 _SECONDS = 10
 _SIGN_IN = 401
@@ -42,7 +45,7 @@ def ask_daemon(
     body = None if told is None else json.dumps(told).encode()
     headers = {"Content-Type": "application/json", **shown_token()}
     asked = urllib.request.Request(place, body, headers, method=method)  # noqa: S310 -- http alone, above
-    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))  # the daemon is near by
+    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}), *_tls())  # the daemon is near by
     try:
         with opener.open(asked, timeout=_SECONDS) as answer:
             found = json.loads(answer.read(_MOST_BYTES))
@@ -51,7 +54,11 @@ def ask_daemon(
             reason = refusal.read(_LONGEST_REASON).decode("utf-8", "replace").strip()
         if refusal.code == _REFUSED:
             raise UsageError(f"the daemon refuses {what}: {reason}") from None
-        hint = f"set {TOKEN} to the daemon's token" if refusal.code == _SIGN_IN else _HINT
+        hint = (
+            f"set {TOKEN} to the daemon's token, or {CERTIFICATE} to a client's certificate"
+            if refusal.code == _SIGN_IN
+            else _HINT
+        )
         raise CollectError(f"{place}: {refusal.code} {reason}", hint=hint) from None
     except (OSError, ValueError) as error:
         raise UnreachableError(f"no daemon answers at {place}: {_why(error)}", hint=_HINT) from None
@@ -64,6 +71,22 @@ def shown_token() -> dict[str, str]:
     """Return the header that shows the daemon's token, none where the environment has none."""
     token = os.environ.get(TOKEN, "").strip()
     return {"Authorization": f"Bearer {token}"} if token else {}
+
+
+def _tls() -> list[urllib.request.BaseHandler]:
+    """Return what shows the client's certificate, nothing where the environment names none; raises UsageError."""
+    file = os.environ.get(CERTIFICATE)
+    if not file:
+        return []
+    import ssl  # noqa: PLC0415 -- light start
+
+    context = ssl.create_default_context()
+    try:
+        context.load_cert_chain(file)
+    except OSError as error:
+        why = getattr(error, "reason", None) or error.strerror
+        raise UsageError(f"{CERTIFICATE}: {file} is no PEM file of a certificate with its key: {why}") from None
+    return [urllib.request.HTTPSHandler(context=context)]
 
 
 def _why(error: Exception) -> str:
