@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 import numpy as np
 
@@ -21,9 +21,12 @@ if TYPE_CHECKING:
     from analyzer.model.window import Window
     from analyzer.requests.digest_cells import CellTable
     from analyzer.requests.digest_heavy import HeavySlices
-    from analyzer.requests.digest_sides import SideKeys
+    from analyzer.requests.digest_sides import SideKeys, Track
     from analyzer.requests.digest_slices import SliceCounts
     from analyzer.requests.lexicon import Lexicon
+
+    Listed = Iterable[tuple[str, int, int]]
+    """Keys with bounds of their weight; on these levels names are texts."""
 
 __all__ = ["Kept", "calls_over_time", "is_place", "key_slices"]
 
@@ -94,16 +97,14 @@ def _column(start: Instant, sides: Iterable[SideKeys]) -> KeyColumn:
     for side in sides:
         sketch = side.sketches[KeyLevel.PARTITION]
         floor += sketch.floor / _UNIT
-        for name, low, high in sketch.items():
-            if isinstance(name, str):
-                keys[name] = _added(keys.get(name), _use(side, name, low, high))
-        for name in side.tries[KeyLevel.PARTITION]:
-            if isinstance(name, str) and name not in sketch:  # refused alone: nothing was served of it
+        for name, low, high in cast("Listed", sketch.items()):
+            keys[name] = _added(keys.get(name), _use(side, name, low, high))
+        for name in cast("Iterable[str]", side.tries[KeyLevel.PARTITION]):
+            if name not in sketch:  # it took too little to be listed
                 keys[name] = _added(keys.get(name), _use(side, name, 0, 0))
-        for name, low, high in side.sketches[KeyLevel.PREFIX].items():
-            if isinstance(name, str):
-                before = prefixes.get(name, (0.0, 0.0))
-                prefixes[name] = (before[0] + low / _UNIT, before[1] + high / _UNIT)
+        for name, low, high in cast("Listed", side.sketches[KeyLevel.PREFIX].items()):
+            before = prefixes.get(name, (0.0, 0.0))
+            prefixes[name] = (before[0] + low / _UNIT, before[1] + high / _UNIT)
     return KeyColumn(start, keys, prefixes, floor)
 
 
@@ -137,11 +138,10 @@ def _weigh(sides: Iterable[SideKeys], weights: dict[str, dict[int, int]]) -> Non
     """Add up which cells the weight of each key came from."""
     for side in sides:
         for level in (KeyLevel.PARTITION, KeyLevel.PREFIX):
-            for name, track in side.tracks[level].items():
-                if isinstance(name, str):
-                    of = weights.setdefault(name, {})
-                    for cell, weight in track.by_cell():
-                        of[cell] = of.get(cell, 0) + weight
+            for name, track in cast("dict[str, Track]", side.tracks[level]).items():
+                of = weights.setdefault(name, {})
+                for cell, weight in track.by_cell():
+                    of[cell] = of.get(cell, 0) + weight
 
 
 def _units(

@@ -19,6 +19,8 @@ _NEAR = 0.9
 _LEAST_BURSTS = 4
 """Of four spikes that come by chance two pairs are as far apart in one series of twenty: the third rarely is too."""
 _REGULAR = 0.8
+_A_STEP_EARLY_OR_LATE = np.full(3, 1 / 3)
+"""A clock need not keep to whole steps: a burst may come in the step beside."""
 _SLACK = 0.15
 
 
@@ -32,7 +34,8 @@ def rhythm_of(values: np.ndarray) -> int | None:
     middle, top = float(np.median(values)), float(np.quantile(values, 0.99))
     if top <= 0 or top < _STANDS_OUT * middle:
         return None
-    period = _most_like_itself(values - values.mean())
+    smooth = np.convolve(values - values.mean(), _A_STEP_EARLY_OR_LATE, "same")
+    period = _most_like_itself(smooth - smooth.mean())
     if period is None:
         return None
     is_high = values > (middle + top) / 2
@@ -51,11 +54,8 @@ def _most_like_itself(centered: np.ndarray) -> int | None:
     longest = count // _LEAST_PERIODS
     products = np.fft.irfft(np.abs(np.fft.rfft(centered, 2 * count)) ** 2)[: longest + 1]
     correlation = products / (count - np.arange(longest + 1)) / (centered**2).mean()
-    after = np.flatnonzero(correlation <= _TROUGH)
-    if not after.size:
-        return None
-    begin = int(after[0])
-    best = float(correlation[begin:].max())
+    begin = int(np.append(np.flatnonzero(correlation <= _TROUGH), len(correlation))[0])
+    best = float(correlation[begin:].max(initial=0.0))
     if best < _CORRELATED:
         return None
     lag = begin + int(np.flatnonzero(correlation[begin:] >= _NEAR * best)[0])

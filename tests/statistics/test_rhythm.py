@@ -1,0 +1,67 @@
+"""Bursts on a clock are found with their period; noise, humps, drifts and few spikes are not."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from analyzer.statistics.rhythm import rhythm_of
+
+
+def bursts(every: int, count: int = 360, width: int = 2, offset: int = 3) -> np.ndarray:
+    values = np.random.default_rng(1).gamma(20.0, 0.5, count)
+    for begin in range(offset, count, every):
+        values[begin : begin + width] += 100
+    return values
+
+
+@pytest.mark.parametrize("every", [6, 12, 30, 31, 60, 90])
+def test_bursts_on_a_clock_have_its_period(every: int) -> None:
+    assert rhythm_of(bursts(every)) == every
+
+
+def test_long_bursts_have_it_too() -> None:
+    assert rhythm_of(bursts(60, width=12)) == 60
+
+
+def test_a_clock_that_is_not_a_whole_number_of_steps_is_found_nearly() -> None:
+    values = np.ones(360)
+    values[np.rint(np.arange(2, 358, 30.4)).astype(int)] = 100
+    assert rhythm_of(values) in {30, 31}
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_noise_has_no_period(seed: int) -> None:
+    dice = np.random.default_rng(seed)
+    assert rhythm_of(dice.gamma(0.3, 10.0, 360)) is None
+    assert rhythm_of((dice.random(360) < 0.01) * 100.0) is None
+
+
+def test_what_only_breathes_does_not_burst() -> None:
+    assert rhythm_of(10 + np.sin(np.arange(360) / 5)) is None
+
+
+def test_one_hump_is_no_rhythm() -> None:
+    assert rhythm_of(np.exp(-(((np.arange(360) - 180) / 20.0) ** 2)) * 100) is None
+
+
+def test_a_slow_rise_is_no_rhythm() -> None:
+    assert rhythm_of(np.concatenate((np.ones(355), np.full(5, 99.0)))) is None
+    assert rhythm_of(np.arange(360.0) ** 3) is None
+
+
+def test_three_bursts_are_too_few() -> None:
+    assert rhythm_of(bursts(120)) is None
+    assert rhythm_of(bursts(110, count=330)) is None
+
+
+def test_bursts_that_lose_the_clock_keep_no_period() -> None:
+    values = bursts(30, count=200)
+    for begin in (215, 227, 241, 249, 268, 277, 291, 300, 333, 341):
+        values = np.concatenate((values, np.full(max(0, begin - len(values)), 10.0), [110.0]))
+    assert rhythm_of(values) is None
+
+
+@pytest.mark.parametrize("values", [np.zeros(360), np.ones(360), np.arange(20.0)], ids=["nothing", "flat", "short"])
+def test_little_tells_nothing(values: np.ndarray) -> None:
+    assert rhythm_of(values) is None
