@@ -56,7 +56,8 @@ def _run(asked: argparse.Namespace) -> bool:
         connect = Connect(emulator.url, folder, salt_file)
         workload = Workload(connect, asked.seed)
         with Daemon(write_config(folder, port, salt_file), port, folder / "daemon.log") as daemon:
-            print(f"dynascope run on {daemon.url}/metrics; request logs in {folder}")
+            print(f"dynascope run: the page is on {daemon.url}/ and metrics on {daemon.url}/metrics")
+            print(f"request logs, and what the daemon logs, in {folder}")
             try:
                 workload.start()
                 story = Story(daemon, workload, started)
@@ -65,7 +66,7 @@ def _run(asked: argparse.Namespace) -> bool:
                     print(f"the samplers lost {connect.lost()} records")
                     holds = False
                 if asked.forever:
-                    story.say("going on until interrupted", "head")
+                    story.say(f"going on until interrupted; look at {daemon.url}/", "head")
                     story.go_on()
                 return holds
             finally:

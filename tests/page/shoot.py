@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from playwright.sync_api import sync_playwright
 
 from tests.page.conftest import CHROMIUM, SCREEN
+from tests.page.smaller import shrink
 from tests.support.page_server import PageServer
 from tests.support.tools import need
 
@@ -43,6 +44,8 @@ def shoot(browser: Browser, url: str, folder: Path) -> list[Path]:
         page.wait_for_load_state("load")
         taken.append(folder / f"{name}.png")
         page.screenshot(path=taken[-1], animations="disabled")
+        page.goto("about:blank")
+        shrink(page, taken[-1])
         context.close()
     return taken
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 from typing import TYPE_CHECKING
 
 import pytest
@@ -9,7 +10,7 @@ import pytest
 from tests.page.conftest import text_of
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Page
+    from playwright.sync_api import Page, Route
 
     from tests.page.conftest import Screen
 
@@ -35,7 +36,7 @@ def test_the_map_names_its_shapes_its_marks_and_its_scale(still: Page) -> None:
     assert "2 rolling diagonal 12 keys of EVENT#" in says
     assert "3 periodic burst" in says
     assert "4 all rows jump all rows rise together: client or network, not keys" in says
-    assert page.locator(".marks .mark").all_inner_texts() == ["deploy checkout-api 4.12.0", "capacity read 8000"]
+    assert page.locator(".marks .mark").all_inner_texts() == ["capacity read 8000", "deploy checkout-api 4.12.0"]
     assert "0 0.7 0.7–1.0 over 1.0 of what one partition serves tries refused not known" in text_of(page, ".legend")
 
 
@@ -153,6 +154,23 @@ def test_a_map_relative_to_itself_says_so(screen: Screen) -> None:
     page.wait_for_selector(".legend >> text=Relative:")
     assert "It says nothing about ceilings." in text_of(page, ".legend")
     assert page.locator(".label.hot").count() == 0
+
+
+def test_a_daemon_that_has_just_begun_shows_what_it_knows_and_since_when(screen: Screen) -> None:
+    def young(route: Route) -> None:
+        answer = route.fetch()
+        told = answer.json()
+        heat = bytearray(base64.b64decode(told["heat"]))
+        for row in range(len(told["rows"])):
+            heat[row * 360 : row * 360 + 320] = b"\xff" * 320
+        route.fulfill(response=answer, json={**told, "heat": base64.b64encode(heat).decode(), "labels": []})
+
+    screen.page.route("**/api/v1/heatmap?*", young)
+    page = screen.open()
+    assert "Nothing is known from before 13:59:20." in text_of(page, "#map-says")
+    left, _, y = center_of(page, HOT)
+    page.mouse.move(left + 2, y)
+    page.wait_for_function("() => document.querySelector('#cell-says').innerText.includes('13:59:20 UTC')")
 
 
 def test_where_keys_are_not_visible_the_map_says_how_they_become_so(screen: Screen) -> None:

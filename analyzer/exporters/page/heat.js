@@ -4,18 +4,35 @@ import { clock, count, place } from "./words.js";
 
 export const UNKNOWN = 255;
 const HUNDRED = 100;
+const LEAST = 30; // columns that a young map shows
 const NAMES = { key: "", prefix: "other keys", rest: "all other keys" };
 
 /** Turn the API's answer into a map whose matrices are bytes, row by row. */
 export function decode(told) {
-  return {
+  return with_skip({
     ...told,
     at: Date.parse(told.start),
     heat: bytes(told.heat),
     throttled: bytes(told.throttled),
     low: bytes(told.low),
     high: bytes(told.high),
-  };
+  });
+}
+
+/** Leave out the columns before anything was known, where they are most of the map: the daemon is younger than it. */
+function with_skip(map) {
+  let known = map.columns;
+  for (let row = 0; row < map.rows.length; row += 1) {
+    const first = map.heat.subarray(row * map.columns, (row + 1) * map.columns).findIndex((value) => value !== UNKNOWN);
+    if (first >= 0) known = Math.min(known, first);
+  }
+  const is_young = known > map.columns / 2 && known < map.columns;
+  return { ...map, skip: is_young ? Math.min(known, Math.max(0, map.columns - LEAST)) : 0 };
+}
+
+/** Return the time at which what is shown of a map begins. */
+export function shown_from(map) {
+  return time_of(map, map.skip);
 }
 
 /** Put the columns of an update into a map; returns null where the map has to be fetched anew. */
@@ -39,7 +56,7 @@ export function patched(map, update) {
   const bound = (old) => moved(old, null, UNKNOWN).map((value, cell) => (heat[cell] === shifted[cell] ? value : UNKNOWN));
   const units = [...map.top.units.slice(shift), ...Array(Math.min(shift, map.columns)).fill(null)];
   units.splice(first, columns, ...update.top);
-  return {
+  return with_skip({
     ...map,
     start: update.start,
     at: Date.parse(update.start),
@@ -48,7 +65,7 @@ export function patched(map, update) {
     low: bound(map.low), // bounds are not sent: those of cells that are as they were still hold
     high: bound(map.high),
     top: { ...map.top, units },
-  };
+  });
 }
 
 /** Return the rows for plotly: numbers, and null for what is not known. */

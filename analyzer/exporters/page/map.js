@@ -2,7 +2,7 @@
 
 import { get } from "./api.js";
 import { at, el, fill } from "./dom.js";
-import { cell_words, column_of, decode, end_of, map_title, matrix, patched, time_of } from "./heat.js";
+import { cell_words, column_of, decode, end_of, map_title, matrix, patched, shown_from, time_of } from "./heat.js";
 import { listen } from "./map_input.js";
 import { show_controls, show_foot } from "./map_controls.js";
 import { draw_overlay } from "./overlay.js";
@@ -15,6 +15,8 @@ const FINE_MS = 10 * 60_000;
 const AXIS = 22;
 const TOP = 54;
 const FLAT = 5;
+const NEAR = 0.04; // of the width: closer marks share one text
+const BEGAN = " began";
 
 let map = null;
 let parts = null; // the elements of the frame
@@ -68,7 +70,7 @@ export async function redraw(figures = parts?.figures) {
   if (parts === null || map === null) return;
   parts.figures = figures;
   const tall = parts.edges.at(-1);
-  const x = { type: "date", range: [map.at, end_of(map)], autorange: false };
+  const x = { type: "date", range: [shown_from(map), end_of(map)], autorange: false };
   const [trace, ...rest] = figures.heatmap.data.filter((one) => one.type === "heatmap");
   const cells = { ...trace, ...(rest[0] ?? {}), z: matrix(map), x: undefined, y: parts.edges, x0: map.at + map.step_ms / 2, dx: map.step_ms,
     colorscale: scale(map.mode), zmin: 0, zmax: map.mode === "relative" ? 100 : 250, zauto: false, showscale: false,
@@ -184,20 +186,36 @@ function share_bar(row, tall, is_named, most) {
 }
 
 function shape_words() {
-  if (map.labels.length === 0) return [el("span", { class: "quiet", text: `${map_title(map)}. No shape stands out.` })];
+  const young = map.skip === 0 ? "" : ` Nothing is known from before ${clock(shown_from(map))}.`;
+  if (map.labels.length === 0) return [el("span", { class: "quiet", text: `${map_title(map)}. No shape stands out.${young}` })];
   return map.labels.map((one, number) => el("span", { class: "shape" },
     el("span", { class: "tag", text: String(number + 1) }), " ", el("strong", { text: one.kind.replaceAll("-", " ") }), ` ${one.text}`));
 }
 
 function draw_marks() {
-  fill(parts.marks, ...map.marks.filter((one) => Date.parse(one.at) >= map.at && Date.parse(one.at) < end_of(map)).map((one, number) => {
-    const part = (Date.parse(one.at) - map.at) / (end_of(map) - map.at);
-    const made = el("span", { class: part > 0.6 ? "mark left" : "mark", title: `${clock(one.at)} UTC ${one.what}`, text: one.what });
+  const [from, to] = [shown_from(map), end_of(map)];
+  const marks = map.marks.map((one) => ({ ...one, time: Date.parse(one.at) })).filter(({ time }) => time >= from && time < to);
+  fill(parts.marks, ...clusters(marks, (to - from) * NEAR).map((near, number) => {
+    const [first, ...others] = near;
+    const part = (first.time - from) / (to - from);
+    const made = el("span", { class: part > 0.6 ? "mark left" : "mark", title: near.map((one) => `${clock(one.at)} UTC ${one.what}`).join("\n"),
+      text: others.length ? `${first.what} and ${others.length} more` : first.what });
     if (part > 0.6) made.style.right = `${100 * (1 - part)}%`;
     else made.style.left = `${100 * part}%`;
     made.style.paddingTop = `${(number % 3) * 14}px`;
     return made;
   }));
+}
+
+/** Put marks that lie close to one another together, changes before findings that began. */
+function clusters(marks, near) {
+  const found = [];
+  for (const mark of marks.sort((a, b) => a.time - b.time)) {
+    const last = found.at(-1);
+    if (last && mark.time - last[0].time <= near) last.push(mark);
+    else found.push([mark]);
+  }
+  return found.map((group) => group.sort((a, b) => a.what.endsWith(BEGAN) - b.what.endsWith(BEGAN)));
 }
 
 /** Return the figure of the target's own units: the line as of now, limits as lines across. */
@@ -218,7 +236,7 @@ function top_range() {
 }
 
 function tick_format() {
-  return map.columns * map.step_ms <= FINE_MS ? "%H:%M:%S" : "%H:%M";
+  return end_of(map) - shown_from(map) <= FINE_MS ? "%H:%M:%S" : "%H:%M";
 }
 
 /** Return the row of a finding's key, the hottest where several look the same; null where it is not on the map. */

@@ -11,9 +11,9 @@ const before = []; // stretches that were left by zooming in
 /** Listen on the box of cells; `map_of` returns the map that is shown, `row_of` the row at a height. */
 export function listen(box, map_of, row_of) {
   const cell_at = (event) => {
-    const [{ columns }, edge] = [map_of(), box.getBoundingClientRect()];
-    const column = Math.floor(((event.clientX - edge.left) / edge.width) * columns);
-    return { row: row_of(event.clientY - edge.top), column: Math.max(0, Math.min(columns - 1, column)) };
+    const [{ columns, skip }, edge] = [map_of(), box.getBoundingClientRect()];
+    const column = skip + Math.floor(((event.clientX - edge.left) / edge.width) * (columns - skip));
+    return { row: row_of(event.clientY - edge.top), column: Math.max(skip, Math.min(columns - 1, column)) };
   };
   let start = null;
   box.addEventListener("pointerdown", (event) => {
@@ -54,7 +54,7 @@ export function pin(map, { row, column }) {
 export function zoom(map, { from, to }) {
   const [first, last] = [Math.min(from, to), Math.max(from, to) + 1];
   point(pointed().cursor, null);
-  if (last - first < 2 || last - first >= map.columns) return;
+  if (last - first < 2 || last - first >= map.columns - map.skip) return;
   before.push({ from: state.from, to: state.to });
   const text = (column) => new Date(time_of(map, column)).toISOString();
   look({ from: text(first), to: text(last) }, { is_step: true });
@@ -86,7 +86,7 @@ function press(event, map) {
   if (event.key in steps) {
     const [down, right] = steps[event.key];
     const clamp = (value, most) => Math.max(0, Math.min(most - 1, value));
-    const to = { row: clamp(at.row + down, map.rows.length), column: clamp(at.column + right, map.columns) };
+    const to = { row: clamp(at.row + down, map.rows.length), column: Math.max(map.skip, clamp(at.column + right, map.columns)) };
     point(to, event.shiftKey && right !== 0 ? { from: brush?.from ?? at.column, to: to.column } : null);
     return true;
   }

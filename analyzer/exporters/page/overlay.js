@@ -1,6 +1,6 @@
 // What lies over the drawn heat: hatching of refused cells, what is not known, shapes that were found, cursor and pin.
 
-import { UNKNOWN, column_of, time_of } from "./heat.js";
+import { UNKNOWN, column_of, shown_from, time_of } from "./heat.js";
 import { color } from "./plot.js";
 
 const TAG = 8;
@@ -13,7 +13,7 @@ export function draw_overlay(canvas, map, edges, look) {
   canvas.height = Math.round(height * dense);
   const pen = canvas.getContext("2d");
   pen.scale(dense, dense);
-  const size = { wide: width / map.columns, edges, width, height };
+  const size = { wide: width / (map.columns - map.skip), skip: map.skip, edges, width, height };
   dim_others(pen, map, size, look.pattern);
   fill_cells(pen, map, size, (cell) => map.heat[cell] === UNKNOWN, dots(pen));
   fill_cells(pen, map, size, (cell) => map.throttled[cell] > 0, hatch(pen));
@@ -27,14 +27,18 @@ export function draw_overlay(canvas, map, edges, look) {
 function fill_cells(pen, map, size, is_meant, pattern) {
   pen.fillStyle = pattern;
   for (let row = 0; row < map.rows.length; row += 1) {
-    for (let column = 0; column < map.columns; column += 1) {
+    for (let column = size.skip; column < map.columns; column += 1) {
       if (!is_meant(row * map.columns + column)) continue;
       let end = column + 1;
       while (end < map.columns && is_meant(row * map.columns + end)) end += 1;
-      pen.fillRect(column * size.wide, size.edges[row], (end - column) * size.wide, tall_of(size, row));
+      pen.fillRect(x_of(size, column), size.edges[row], (end - column) * size.wide, tall_of(size, row));
       column = end;
     }
   }
+}
+
+function x_of({ wide, skip }, column) {
+  return (column - skip) * wide;
 }
 
 function tall_of({ edges }, row) {
@@ -83,8 +87,8 @@ function dim_others(pen, map, size, pattern) {
 
 function draw_mark(pen, map, size, mark) {
   const time = Date.parse(mark.at);
-  if (time < map.at || time > time_of(map, map.columns)) return;
-  const x = ((time - map.at) / map.step_ms) * size.wide;
+  if (time < shown_from(map) || time > time_of(map, map.columns)) return;
+  const x = ((time - shown_from(map)) / map.step_ms) * size.wide;
   pen.strokeStyle = color("ink");
   pen.lineWidth = 1;
   pen.setLineDash([3, 3]);
@@ -96,17 +100,18 @@ function draw_mark(pen, map, size, mark) {
 }
 
 function draw_label(pen, map, size, label, number) {
-  const [from, to] = [column_of(map, Date.parse(label.from)), column_of(map, Date.parse(label.to) - 1) + 1];
+  const from = Math.max(map.skip, column_of(map, Date.parse(label.from)));
+  const to = Math.max(from + 1, column_of(map, Date.parse(label.to) - 1) + 1);
   const top = label.row === null ? 0 : size.edges[label.row];
   const tall = label.row === null ? size.height : tall_of(size, label.row);
-  if (label.kind !== "rolling-diagonal" && (to - from < map.columns || label.row !== null)) {
+  if (label.kind !== "rolling-diagonal" && (to - from < map.columns - map.skip || label.row !== null)) {
     pen.strokeStyle = color("ink");
     pen.lineWidth = 1.5;
     pen.setLineDash(label.row === null ? [6, 4] : []);
-    pen.strokeRect(from * size.wide + 0.75, top + 0.75, (to - from) * size.wide - 1.5, tall - 1.5);
+    pen.strokeRect(x_of(size, from) + 0.75, top + 0.75, (to - from) * size.wide - 1.5, tall - 1.5);
     pen.setLineDash([]);
   }
-  tag(pen, from * size.wide + 2, top + (label.row === null ? 2 + (number % 3) * 18 : (tall - 2 * TAG) / 2), size, String(number + 1));
+  tag(pen, x_of(size, from) + 2, top + (label.row === null ? 2 + (number % 3) * 18 : (tall - 2 * TAG) / 2), size, String(number + 1));
 }
 
 function tag(pen, x, y, size, text) {
@@ -123,7 +128,7 @@ function tag(pen, x, y, size, text) {
 }
 
 function draw_brush(pen, size, { from, to }) {
-  const [left, right] = [Math.min(from, to) * size.wide, (Math.max(from, to) + 1) * size.wide];
+  const [left, right] = [x_of(size, Math.min(from, to)), x_of(size, Math.max(from, to) + 1)];
   pen.fillStyle = color("veil");
   pen.fillRect(0, 0, left, size.height);
   pen.fillRect(right, 0, size.width - right, size.height);
@@ -134,7 +139,7 @@ function draw_brush(pen, size, { from, to }) {
 
 /** Frame a cell, or a whole row where it names no column. */
 function frame(pen, size, { row, column }, ink) {
-  const left = column === null ? 0 : column * size.wide;
+  const left = column === null ? 0 : x_of(size, column);
   const wide = column === null ? size.width : Math.max(size.wide, 4);
   for (const [one, thick] of [[color("page"), 4], [ink, 2]]) {
     pen.strokeStyle = one;

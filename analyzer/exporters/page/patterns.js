@@ -75,7 +75,9 @@ export function bar(part) {
 }
 
 /** A line of numbers without axes; its title says how far it goes. */
-export function spark({ values }) {
+export function spark(calls) {
+  const known = calls.values.findIndex((one) => one !== null);
+  const values = calls.values.slice(Math.max(0, known - 1)); // before, nobody looked
   const most = Math.max(...values.map((one) => one ?? 0), 1e-9);
   const step = WIDE / Math.max(1, values.length - 1);
   const points = values.map((one, index) => `${(index * step).toFixed(1)},${(TALL - 1 - ((one ?? 0) / most) * (TALL - 3)).toFixed(1)}`);
