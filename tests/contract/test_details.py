@@ -1,11 +1,12 @@
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from analyzer.contract import details as module
-from analyzer.contract.details import Details
+from analyzer.contract.details import Details, ItemDetail
 from analyzer.contract.templates_samples import KeySamples
 from analyzer.model.request import Part, RequestRecord
 from analyzer.requests.lexicon import Lexicon
@@ -57,6 +58,12 @@ def test_what_is_known_of_two_identities_goes_together() -> None:
     found = details(*(query(n, scanned=n, limit=n) for n in range(3)), *(put(n, item_bytes=300) for n in range(3)))
     whole = found.of_pattern("cases", [LIST, (None, "PutItem", (CASE,), False, False), ("tag", "x")])
     assert (whole.records, whole.item.usual_bytes) == (6, 300)
+
+
+def test_index_keys_of_two_kinds_of_items_go_together() -> None:
+    one = ItemDetail(index_keys={"G": Counter({CASE: 1})})
+    one.take(ItemDetail(index_keys={"G": Counter({CASE: 2}), "H": Counter({CASE: 1})}))
+    assert one.index_keys == {"G": {CASE: 3}, "H": {CASE: 1}}
 
 
 def test_items_written_tell_their_size_and_their_index_keys() -> None:

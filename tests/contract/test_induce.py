@@ -11,7 +11,7 @@ from analyzer.contract.draft import Draft, SetAside, Unsure
 from analyzer.contract.evidence import Evidence
 from analyzer.contract.induce import induce
 from analyzer.contract.lint import lint
-from analyzer.contract.load import read_text
+from analyzer.contract.load import contract_from, read_text
 from analyzer.contract.write import write_contract
 from analyzer.correlator.attribute import attribute
 from analyzer.model.counts import Count, HeavyKeys
@@ -23,6 +23,7 @@ from analyzer.model.target import Target
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from analyzer.contract.model import Contract
     from analyzer.model.counts import Counts
 
 CASE = ("PK", "=", "CASE#<id>")
@@ -221,6 +222,8 @@ def test_a_sort_like_name_is_taken_for_the_sort_key(draft: Callable[..., Draft],
 def test_a_batch_keeps_each_kind_of_key_once(draft: Callable[..., Draft], shape: Callable[..., Shape]) -> None:
     parts = [[CASE, META], [CASE, META], [CASE, ("SK", "=", "NOTE#<id>")]]
     several = table(draft(shape("TransactWriteItems", parts=parts)))["patterns"][0]
+    text = write_contract(draft(shape("TransactWriteItems", parts=parts)))
+    assert "\n          - {PK: CASE#<id>, SK: META}\n          - {PK: CASE#<id>, SK: NOTE#<id>}\n" in text
     single = table(draft(shape("BatchGetItem", parts=parts[:2])))["patterns"][0]
     assert several["key"] == [{"PK": "CASE#<id>", "SK": "META"}, {"PK": "CASE#<id>", "SK": "NOTE#<id>"}]
     assert single["key"] == {"PK": "CASE#<id>", "SK": "META"}
@@ -394,6 +397,61 @@ def test_the_yaml_says_what_is_a_guess_and_keeps_what_was_set_aside_as_comment()
         "#       - id: scan",
         "#         operation: Scan",
     ]
+
+
+def known() -> Contract:
+    """A contract of one table, with an index, an entity and a pattern, under a name for every stage."""
+    table = {
+        "name": "ca*",
+        "partition_key": "PK",
+        "sort_key": "SK",
+        "entities": [{"name": "Case", "PK": "CASE#<caseId>", "SK": "META"}],
+        "indexes": [{"name": "GSI1", "partition_key": "GSI1PK", "sort_key": "GSI1SK"}],
+        "patterns": [
+            {"id": "get-case-meta", "operation": "GetItem", "key": {"PK": "CASE#<caseId>", "SK": "META"}},
+            {"id": "list-x", "operation": "Query", "key": {"PK": "<a>#X"}},
+        ],
+    }
+    return contract_from({"version": 1, "tables": [table]})
+
+
+def test_what_is_declared_is_not_drafted_again(counted: Callable[..., Counts], shape: Callable[..., Shape]) -> None:
+    counts = counted(
+        (shape("GetItem", CASE, META), None, [9], 1.0),
+        (shape("DeleteItem", CASE, META), None, [9], 1.0),
+        (shape("PutItem", CASE, ("SK", "=", "NOTE#<id>")), None, [9], 1.0),
+        (shape("Query", ("GSI1PK", "=", "OPEN"), index="GSI1"), None, [9], 1.0),
+        (shape("Query", ("at", "=", "A#<id>"), index="GSI2"), None, [9], 1.0),
+        (shape("Query", ("id", "=", "U#<id>"), table="users"), None, [9], 1.0),
+    )
+    found = induce(Evidence(counts, known=known(), is_undeclared=lambda cell: cell.shape.operation != "GetItem"))
+    cases, users = found.document["tables"]
+    assert (cases["name"], users["name"]) == ("ca*", "users")
+    assert [entity["name"] for entity in cases["entities"]] == ["Note"]
+    assert [index["name"] for index in cases["indexes"]] == ["GSI2"]
+    assert sorted(p["id"] for p in cases["patterns"]) == [
+        "delete-case-meta",
+        "list-a",
+        "list-open",
+        "put-case-note",
+    ]
+
+
+def test_what_no_request_tells_from_what_is_declared_is_set_aside(
+    counted: Callable[..., Counts], shape: Callable[..., Shape]
+) -> None:
+    found = induce(Evidence(counted((shape("Query", ("PK", "=", "X#<id>")), None, [9], 1.0)), known=known()))
+    assert [aside.pattern["id"] for aside in found.set_aside] == ["list-x-2"]
+    assert table(found)["patterns"] == []
+
+
+def test_a_template_of_another_operator_is_not_the_one_that_was_asked(
+    counted: Callable[..., Counts], shape: Callable[..., Shape]
+) -> None:
+    sort = KeyPredicate("SK", "between", "A#<id> and A#<id>", ("begins_with A#", "between A#<a> and A#<b>"))
+    one = replace(shape("Query", CASE), key=(KeyPredicate("PK", "=", "CASE#<id>"), sort))
+    (pattern,) = table(induce_from(counted((one, None, [9], 1.0))))["patterns"]
+    assert pattern["key"]["SK"] == "between A#<a> and A#<b>"
 
 
 WORDS = st.sampled_from(

@@ -53,6 +53,7 @@ def test_no_values_have_no_templates() -> None:
         ([f"2#{name}" for name in NAMES], "2#<id>"),
         ([f"{n % 5}#{name}" for n, name in enumerate(NAMES)], "<number>#<id>"),
         ([f"1#{n}" for n in range(20)], "1#<number>"),
+        ([f"Y#20261#{n}" for n in range(20)], "Y#<number>#<number>"),
         ([f"REL#V1#{n}" for n in range(20)], "REL#V1#<number>"),
         ([f"x{n}=" for n in range(3)], "<id>"),
     ],

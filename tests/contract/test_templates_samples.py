@@ -8,6 +8,8 @@ from analyzer.model.request import Part, RequestRecord
 from analyzer.model.table import IndexDescription, TableDescription
 
 if TYPE_CHECKING:
+    import pytest
+
     from analyzer.contract.model import Contract
 
 ARN = "arn:aws:dynamodb:us-east-1:111122223333:table/cases"
@@ -110,7 +112,22 @@ def test_tokens_of_a_sampler_say_what_is_literal() -> None:
     assert learnt(record(key=key("CASE#~kabcdefgh"), keys="token")) == {"cases": {"PK": ["CASE#<id>"]}}
 
 
-def test_places_values_and_forms_are_bounded(monkeypatch: object) -> None:
+def test_pairs_and_forms_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("analyzer.contract.templates_samples._MOST_VALUES", 2)
+    monkeypatch.setattr("analyzer.contract.templates_samples._MOST_SKELETONS", 1)
+    samples = KeySamples()
+    for n in range(5):
+        samples.add(query("PK = :p AND SK BETWEEN :a AND :b", p="A#1", a=f"D#{n}", b="E"))
+        samples.add(record(key=key("X", f"a{n}")))
+    assert (len(samples._pairs["cases", "SK", "between"]), len(samples._skeletons)) == (2, 1)
+
+
+def test_no_value_at_all_is_no_template() -> None:
+    listed = [query("PK = :p AND SK BETWEEN :a AND :b", p="", a="", b="A") for _ in range(20)]
+    assert learnt(*listed) == {"cases": {"PK": [], "SK": []}}
+
+
+def test_places_and_values_are_bounded() -> None:
     samples = KeySamples()
     for n in range(2_010):
         samples.add(record(key=key("X", f"a{n}")))
