@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path  # noqa: TC003 -- typer evaluates the annotations
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from analyzer.cli.paged import PageFormat, as_json, check_place, format_of, print_page, rendered
 from analyzer.cli.shapes import Input
 from analyzer.errors import UsageError
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from analyzer.cli.planned import Bench
-    from analyzer.planning.capacity_evidence import Observed
 
 __all__ = ["diff"]
 
@@ -25,7 +18,8 @@ def diff(  # noqa: PLR0913, PLR0917 -- one parameter an option
     contract_a: Annotated[Path, typer.Argument(metavar="CONTRACT_A", help="the contract as it is")],
     contract_b: Annotated[Path, typer.Argument(metavar="CONTRACT_B", help="the contract as it is meant to be")],
     log: Annotated[
-        list[str] | None, typer.Option("--log", metavar="FILE", help="request logs of last week; else declared rates")
+        list[str] | None,
+        typer.Option("--log", metavar="FILE", help="request logs of last week, or a recording"),
     ] = None,
     since: Annotated[
         str | None,
@@ -54,6 +48,7 @@ def diff(  # noqa: PLR0913, PLR0917 -- one parameter an option
     contract that cannot be read.
     """  # noqa: D301 -- the backslash keeps lines of the examples apart
     from analyzer.cli.planned import Bench  # noqa: PLC0415 -- light start
+    from analyzer.cli.planned_logs import observed_in  # noqa: PLC0415 -- light start
     from analyzer.cli.settings import settings_and_contract  # noqa: PLC0415 -- light start
     from analyzer.planning.diff import diff_contracts  # noqa: PLC0415 -- light start
     from analyzer.render.diff import diff_page  # noqa: PLC0415 -- light start
@@ -66,7 +61,7 @@ def diff(  # noqa: PLR0913, PLR0917 -- one parameter an option
         raise UsageError("--since bounds the stretch of a --log; give one")
     bench = Bench(*settings_and_contract(config, [contract_a]))
     after = settings_and_contract(config, [contract_b])[1]
-    found = _observed(bench, log, since, shape, mapping) if log else {}
+    found = observed_in(bench, log, since, shape, mapping) if log else {}
     notes = tuple(dict.fromkeys(note for one in found.values() for note in one.complaints))
     if log and not found:
         notes = (*notes, f"the logs hold no request to a table of {contract_a}: rates are the declared ones")
@@ -75,19 +70,3 @@ def diff(  # noqa: PLR0913, PLR0917 -- one parameter an option
     print_page(as_json(outcome) if chosen is PageFormat.JSON else rendered(diff_page(outcome), chosen), output)
     if outcome.breaks:
         raise typer.Exit(1)
-
-
-def _observed(
-    bench: Bench, names: Sequence[str], since: str | None, shape: Input, mapping: Path | None
-) -> dict[str, Observed]:
-    """Return the traffic of each declared table, by the name it is declared with."""
-    from analyzer.cli.planned import observed_logs  # noqa: PLC0415 -- light start
-    from analyzer.cli.planned_logs import named_logs, stretch_of  # noqa: PLC0415 -- light start
-
-    files = named_logs(names, bench.contract, shape, mapping, lambda said: print(f"dynascope: {said}", file=sys.stderr))
-    found: dict[str, Observed] = {}
-    for observed in observed_logs(bench, files, stretch_of(files, since)):
-        declared = bench.contract.table(observed.traffics[0].target)
-        if declared is not None:
-            found.setdefault(declared.name, observed)
-    return found

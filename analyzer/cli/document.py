@@ -28,7 +28,7 @@ def document(
     ] = None,
     observed: Annotated[
         list[str] | None,
-        typer.Option("--observed", metavar="LOG|URL", help="request logs, or a daemon's address, to set beside it"),
+        typer.Option("--observed", metavar="LOG|URL", help="request logs, a recording, or a daemon's address"),
     ] = None,
     form: Annotated[
         PageFormat | None, typer.Option("--format", help="how to print; else by the name of -o, else markdown")
@@ -90,17 +90,14 @@ def _seen(bench: Bench, names: Sequence[str], shape: Input, mapping: Path | None
 
 
 def _in_logs(bench: Bench, names: Sequence[str], shape: Input, mapping: Path | None) -> dict[str, Seen]:
-    from analyzer.cli.planned import observed_logs  # noqa: PLC0415 -- light start
-    from analyzer.cli.planned_logs import named_logs, stretch_of  # noqa: PLC0415 -- light start
+    from analyzer.cli.planned_logs import observed_in  # noqa: PLC0415 -- light start
     from analyzer.planning.capacity import plan_capacity  # noqa: PLC0415 -- light start
     from analyzer.planning.document import seen_in_plan  # noqa: PLC0415 -- light start
 
-    files = named_logs(names, bench.contract, shape, mapping, lambda said: print(f"dynascope: {said}", file=sys.stderr))
-    found: dict[str, Seen] = {}
-    for observed in observed_logs(bench, files, stretch_of(files, None)):
-        declared = bench.contract.table(observed.traffics[0].target)
-        if declared is not None and declared.name not in found:
-            found[declared.name] = seen_in_plan(plan_capacity(observed, declared), observed)
+    found = observed_in(bench, names, None, shape, mapping)
     if not found:
         print("dynascope: the logs hold no request to a declared table", file=sys.stderr)
-    return found
+    return {
+        name: seen_in_plan(plan_capacity(one, bench.contract.table(one.traffics[0].target)), one)
+        for name, one in found.items()
+    }

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING
 
 from analyzer.cli.foreign import choose, declare_keys
 from analyzer.cli.inputs import STDIN, expand, parse_moment, place_stretch
 from analyzer.cli.judging import Stretch
-from analyzer.cli.reading import LogFile, end_of, is_recording
+from analyzer.cli.planned import observed_logs, observed_recording
+from analyzer.cli.reading import LogFile, at_rest, end_of, is_recording
 from analyzer.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
+    from analyzer.cli.planned import Bench
     from analyzer.cli.shapes import Input
     from analyzer.contract.model import Contract
+    from analyzer.planning.capacity_evidence import Observed
 
-__all__ = ["named_logs", "stretch_of"]
+__all__ = ["named_logs", "observed_in", "stretch_of"]
 
 
 def named_logs(
@@ -34,6 +38,34 @@ def named_logs(
     if any(file.decoder is not None for file in files):
         declare_keys(files, contract)
     return files
+
+
+def observed_in(
+    bench: Bench, names: Sequence[str], since: str | None, shape: Input, mapping: Path | None
+) -> dict[str, Observed]:
+    """Return the traffic of each declared table in request logs, or in one recording, by the name of its declaration.
+
+    Whatever else can tell it, such as a folder of history, hands over the same values.
+    """
+    paths = expand(names)
+    if len(paths) == 1 and paths[0] != STDIN and is_recording(paths[0]):
+        if since is not None:
+            raise UsageError("a recording holds its own stretch: leave out --since")
+        with at_rest(paths[0]) as path:
+            observed = observed_recording(bench, path)
+    else:
+        files = named_logs(names, bench.contract, shape, mapping, _tell)
+        observed = observed_logs(bench, files, stretch_of(files, since))
+    found: dict[str, Observed] = {}
+    for one in observed:
+        declared = bench.contract.table(one.traffics[0].target)
+        if declared is not None:
+            found.setdefault(declared.name, one)
+    return found
+
+
+def _tell(said: str) -> None:
+    sys.stderr.write(f"dynascope: {said}\n")
 
 
 def stretch_of(files: Sequence[LogFile], since: str | None) -> Stretch:

@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from analyzer.contract.model import TableDeclaration
+    from analyzer.model.prices import Prices
+    from analyzer.model.traffic import Traffic
 
 __all__ = ["Capacity", "Demand", "plan_capacity"]
 
@@ -105,7 +107,7 @@ def plan_capacity(
         table_class=capacity.table_class,
         price=prices.place,
         warnings=tuple(warnings_of(observed)),
-        notes=tuple(notes_of(observed, asked, size)),
+        notes=(*notes_of(observed, asked, size), *_foreign_prices(base, prices)),
         demands=demands,
         requests_a_month=None if requests is None else requests * SECONDS_A_MONTH,
         storage_bytes=size,
@@ -122,6 +124,12 @@ def plan_capacity(
         event=None if factor is None else _event(places, observed, factor),
         patterns=pattern_costs(observed.traffics, declared),
     )
+
+
+def _foreign_prices(base: Traffic, prices: Prices) -> Iterator[str]:
+    region = base.target.region
+    if region not in {None, prices.region}:
+        yield f"the table is in {region}, and prices are those of {prices.region}: set `prices` in the configuration"
 
 
 def _best(options: Sequence[Option], seconds: float) -> Option | None:

@@ -16,11 +16,12 @@ from analyzer.planning.diff_fields import changed_fields
 from analyzer.planning.diff_heat import HeatChange, heat_changes
 from analyzer.planning.diff_units import Side, rate_of
 from analyzer.planning.expected import expected_of
+from analyzer.planning.partitions import entry_key, parts_of
 from analyzer.planning.pattern_costs import pattern_costs
 from analyzer.planning.tariff import tariff_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from analyzer.contract.model import Contract, IndexDeclaration, PatternDeclaration, TableDeclaration
     from analyzer.planning.capacity_evidence import Observed
@@ -65,7 +66,8 @@ class IndexChange(Struct, frozen=True, kw_only=True):
 class TableDiff(Struct, frozen=True, kw_only=True):
     """One table; dollars are of the patterns that are known on both sides.
 
-    `unserved` is traffic that nobody declares any more, requests a second by pattern.
+    `unserved` is traffic that nobody declares any more, requests a second by pattern. `assumed` is what the new
+    contract leaves open: it is counted at its least.
     """
 
     table: str
@@ -78,6 +80,7 @@ class TableDiff(Struct, frozen=True, kw_only=True):
     dollars_after: float | None
     unknown: tuple[str, ...]
     unserved: dict[str, float]
+    assumed: tuple[str, ...]
     price: str
 
 
@@ -131,8 +134,18 @@ def _table(name: str, before: Contract, after: Contract, observed: Observed | No
         dollars_after=sum(one.dollars_after or 0.0 for one in known) if known else None,
         unknown=tuple(one.pattern for one in patterns if not _is_known(one)),
         unserved={one.pattern: one.rate for one in patterns if one.what == "removed" and one.is_observed and one.rate},
+        assumed=tuple(_assumed(new, patterns)),
         price=tariff.basis,
     )
+
+
+def _assumed(new: TableDeclaration | None, changes: Iterable[PatternChange]) -> Iterator[str]:
+    told: dict[str, None] = {}
+    for one in changes:
+        pattern = None if new is None else new.pattern(one.pattern)
+        if new is not None and pattern is not None and one.what in {"added", "changed"}:
+            told.update(dict.fromkeys(f"{one.pattern}: {text}" for text in expected_of(new, pattern).assumed))
+    yield from told
 
 
 def _is_known(one: PatternChange) -> bool:
@@ -177,8 +190,11 @@ def _pattern(
     observed = None if cost is None or cost.requests_a_second is None else cost
     rate = observed.requests_a_second if observed is not None else rate_of(second or first)
     before = Side.of(observed, expected, first)
-    after = before.scaled(expected, wanted, second, _held(new))
+    fan = _fan_out(old, new, first, second)
+    after = before.scaled(expected, wanted, second, _held(new)).fanned(fan)
     fields = changed_fields(first, second)
+    if fan > 1:
+        fields = (*fields, f"each read asks {fan:g} parts where it asked one")
     return PatternChange(
         pattern=name,
         what=_what(first, second, is_changed=bool(fields) or _units(expected) != _units(wanted)),
@@ -191,6 +207,22 @@ def _pattern(
         dollars_after=after.dollars(rate, tariff),
         lost=None if first is None else _lost(first, second, new, is_used=observed is None or bool(rate)),
     )
+
+
+def _fan_out(
+    old: TableDeclaration | None,
+    new: TableDeclaration | None,
+    first: PatternDeclaration | None,
+    second: PatternDeclaration | None,
+) -> float:
+    """Return into how many requests a range read of one key becomes where the key is sharded; 1 where it is not."""
+    if old is None or new is None or first is None or second is None or "Query" not in second.operations:
+        return 1.0
+    parts = [
+        parts_of(table, pattern.index, entry_key(table, pattern, pattern.index))
+        for table, pattern in ((old, first), (new, second))
+    ]
+    return max(1.0, parts[1] / parts[0])
 
 
 def _held(table: TableDeclaration | None) -> frozenset[str]:

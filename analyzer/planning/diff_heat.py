@@ -143,7 +143,7 @@ def _factor(name: str, partition: Partition, old: TableDeclaration, new: TableDe
     parts = parts_of(new, partition.index, keys[1]) / parts_of(old, partition.index, keys[0])
     if parts == 1 and same_text(texts[0]) != same_text(texts[1]):
         return None
-    spread = imbalance(round(parts), second.rate.most or 0.0) if parts > 1 else 1.0
+    spread = imbalance(round(parts), second.rate.most or 0.0) if parts > 1 and second.writes else 1.0
     return wanted / expected / parts * min(spread, max(parts, 1.0))
 
 

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 __all__ = ["Side", "rate_of"]
 
 
+_LEAST_READ_UNITS = 0.5
+
+
 def rate_of(pattern: PatternDeclaration | None) -> float | None:
     """Return the declared rate, the usual one before the peak."""
     if pattern is None:
@@ -67,6 +70,12 @@ class Side(Struct, frozen=True):
                 index_units[name] = _scaled(seen, before, meant or 0.0)
         units = self.units if self.units is None else _scaled(self.units, expected.units, wanted.units)
         return Side(is_write, units, index_units)
+
+    def fanned(self, parts: float) -> Side:
+        """Return the same as so many requests, each of half a unit at least."""
+        if parts <= 1 or self.units is None:
+            return self
+        return Side(self.is_write, parts * max(_LEAST_READ_UNITS, self.units / parts), self.index_units)
 
     @property
     def total(self) -> float | None:

@@ -76,7 +76,10 @@ class EntityKeys(Struct, frozen=True, kw_only=True):
 
 
 class IndexRecord(Struct, frozen=True, kw_only=True):
-    """What is to be known of one index; None is "not declared"."""
+    """What is to be known of one index; None is "not declared".
+
+    `written_by` follows from what is declared, `seen_writing` was observed.
+    """
 
     name: str
     kind: str
@@ -86,6 +89,7 @@ class IndexRecord(Struct, frozen=True, kw_only=True):
     is_sparse: bool | None
     rate: str | None
     written_by: tuple[str, ...]
+    seen_writing: tuple[str, ...]
     write_amplification: str | None
     staleness_tolerance_seconds: float | None
     backfill_impact: str | None
@@ -229,6 +233,7 @@ def _record(table: TableDeclaration, index: IndexDeclaration, seen: Seen | None)
         is_sparse=index.sparse,
         rate=_rate_words(served, seen),
         written_by=tuple(name for name, is_sure in reached.items() if is_sure),
+        seen_writing=tuple(_writing(index, seen)),
         write_amplification=_amplification(index, [name for name, sure in reached.items() if sure is None], seen),
         staleness_tolerance_seconds=index.staleness_tolerance_seconds,
         backfill_impact=index.backfill_impact,
@@ -248,6 +253,12 @@ def _rate_words(served: Iterable[PatternDeclaration], seen: Seen | None) -> str 
         return words
     observed = f"{sum(seen.rates.get(pattern.id, 0.0) for pattern in listed):.3g} observed"
     return observed if words is None else f"{words}, {observed}"
+
+
+def _writing(index: IndexDeclaration, seen: Seen | None) -> Iterable[str]:
+    """Yield the patterns that were observed to write to an index."""
+    costs = () if seen is None or seen.plan is None else seen.plan.patterns
+    yield from (cost.pattern for cost in costs if cost.index_units.get(index.name))
 
 
 def _amplification(index: IndexDeclaration, unsure: list[str], seen: Seen | None) -> str | None:
@@ -296,7 +307,7 @@ def _risk(one: Partition, observed: float | None) -> Risk:
     if words:
         words = f"({words}) ÷ {ceiling_of(one.direction):,}"
     if one.unknown:
-        lack = f"{', '.join(one.unknown)}: no per_key rate or top_share is declared"
+        lack = f"too little is declared: {', '.join(one.unknown)}"
         words = f"{words}; {lack}" if words else lack
     return Risk(
         place=one.index or "base table",
@@ -315,5 +326,5 @@ def _verdict(declared: float | None, seen: float | None) -> str:
         return "not known"
     heat = max(known)
     if heat >= 1:
-        return "throttles: no capacity helps, mend the key"
+        return "throttles: mend the key"
     return "little headroom" if heat >= _WARM else "low"

@@ -152,7 +152,8 @@ def pattern_blocks(patterns: tuple[PatternCost, ...]) -> Iterator[Block]:
     )
     yield Paragraph(
         "Costs are dollars a month. Declared are the units of one request: size, consistency, transaction and index "
-        "factors; what it should cost is that at the observed rate. The declared rate is a busy second's, all month."
+        "factors; what it should cost is that at the observed rate. The declared rate is a busy second's, all month. "
+        "Capacity that stands unused is in none of them."
     )
     assumed = dict.fromkeys(text for one in patterns if one.should is not None for text in one.should.assumed)
     drifted = [one for one in patterns if one.drift is not None and not _IN <= one.drift <= 1 / _IN]

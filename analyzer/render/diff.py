@@ -47,6 +47,8 @@ def _table(table: TableDiff) -> Iterator[Block]:
         yield Heading("Patterns", 3)
         head = ("pattern", "", "requests", "units each", "a month", "what")
         yield Grid(head, tuple(_pattern(one) for one in changed), frozenset({2, 3, 4}))
+    if table.assumed:
+        yield Bullets(tuple(f"counted at its least: {text}" for text in table.assumed))
     if table.unserved:
         told = ", ".join(f"{name} ({number(rate)}/s)" for name, rate in table.unserved.items())
         yield Paragraph(f"Observed, and declared no more: {told}. It will be undeclared.", is_warning=True)
@@ -55,7 +57,7 @@ def _table(table: TableDiff) -> Iterator[Block]:
         yield Heading("Indexes", 3)
         title = ("index", "", "write units", "a month", "what")
         yield Grid(title, tuple(_index(one) for one in indexes), frozenset({2, 3}))
-    heat = [one for one in table.heat if one.before != one.after]
+    heat = [one for one in table.heat if _shown(one.before) != _shown(one.after)]
     if heat:
         yield Heading("Heat of the hottest key", 3)
         yield Grid(
@@ -106,4 +108,8 @@ def _arrow(before: str, after: str, what: str) -> str:
 
 
 def _heat(before: float | None, after: float | None) -> str:
-    return " → ".join("?" if heat is None else f"{heat:.2f}" for heat in (before, after))
+    return f"{_shown(before)} → {_shown(after)}"
+
+
+def _shown(heat: float | None) -> str:
+    return "?" if heat is None else f"{heat:.2f}"

@@ -96,6 +96,8 @@ def _record(index: IndexRecord) -> Iterator[tuple[str, str]]:
     yield "projection", index.projection or _UNSAID
     yield "expected rate", index.rate or _UNSAID
     yield "written by", ", ".join(index.written_by) or "not known"
+    if index.seen_writing:
+        yield "observed to write", ", ".join(index.seen_writing)
     yield "write amplification", index.write_amplification or _UNSAID
     yield "staleness tolerance", _UNSAID if tolerance is None else f"{number(tolerance)} s"
     yield "backfill impact", index.backfill_impact or _UNSAID
@@ -107,7 +109,10 @@ def _risks(design: Design) -> Iterator[Block]:
     if not design.risks:
         yield Paragraph("No partition key is declared.")
         return
-    yield Paragraph("Heat is the share of what one partition serves: 3,000 read and 1,000 write units a second.")
+    yield Paragraph(
+        "Heat is the share of what one partition serves: 3,000 read and 1,000 write units a second. Too little is "
+        "declared where a pattern says neither what a key gets (per_key) nor its hottest key's share (top_share)."
+    )
     yield Grid(
         ("where", "partition key", "direction", "declared", "observed", "risk", "how"),
         tuple(

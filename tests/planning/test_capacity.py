@@ -35,6 +35,7 @@ def test_a_request_log_alone_tells_demand_by_place_and_says_so(tmp_path: Path) -
     }
     assert plan.requests_a_month == 2 * 2_628_000
     assert any("units are those of the request log" in note for note in plan.notes)
+    assert any("the table is in eu-central-1, and prices are those of us-east-1" in note for note in plan.notes)
     assert any("only 600 seconds were observed" in note for note in plan.notes)
     assert any("storage is not reckoned" in note for note in plan.notes)
     assert (plan.storage_bytes, plan.billing_mode) == (None, None)

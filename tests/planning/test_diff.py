@@ -160,6 +160,18 @@ def test_a_shard_cools_the_hottest_key_that_was_observed(tmp_path: Path) -> None
     assert "the key was S=<s>" in one.basis
 
 
+def test_a_read_of_a_sharded_key_asks_every_part() -> None:
+    wide = OPEN | {"page_size": 100, "item_bytes": 1000}
+    after = contract(GET, PUT, wide | {"key": {"S": "<s>#<0..9>"}})
+    one = patterns(only(diff_contracts(contract(GET, PUT, wide), after)))["open"]
+    assert one.units_before == one.units_after == 12.5
+    assert one.fields[-1] == "each read asks 10 parts where it asked one"
+    narrow = contract(GET, PUT, OPEN | {"key": {"S": "<s>#<0..9>"}})
+    table = only(diff_contracts(contract(), narrow))
+    assert patterns(table)["open"].units_after == 5
+    assert "open: without a declared size a read is counted as one block of 4 KB" in table.assumed
+
+
 def test_heat_that_crosses_one_breaks() -> None:
     before = contract(GET, PUT | {"per_key": {"write_rate": 400}}, indexes=[])
     after = contract(GET, PUT | {"per_key": {"write_rate": 400}, "item_bytes": 3000}, indexes=[])

@@ -151,18 +151,16 @@ def test_risks_are_declared_heat_with_its_arithmetic_or_what_lacks() -> None:
     assert (read.words, read.verdict) == ("(get: 60/s on a key × 0.5 units) ÷ 3,000", "low")
     write = told["base table", Direction.WRITE, "PK=C#<c>"]
     assert (write.declared, write.verdict) == (None, "not known")
-    assert write.words == "put: no per_key rate or top_share is declared"
+    assert write.words == "too little is declared: put"
 
 
-@pytest.mark.parametrize(
-    ("rate", "verdict"), [(3600, "little headroom"), (7200, "throttles: no capacity helps, mend the key")]
-)
+@pytest.mark.parametrize(("rate", "verdict"), [(3600, "little headroom"), (7200, "throttles: mend the key")])
 def test_a_verdict_follows_the_heat(rate: float, verdict: str) -> None:
     listed = {"id": "list", "operation": "Query", "key": {"PK": "C#<c>"}}
     declared = contract_of(GET | {"per_key": {"read_rate": rate}}, listed, entities=[ORDER])
     (risk,) = design(declared).risks
     assert risk.verdict == verdict
-    assert risk.words.endswith("; list: no per_key rate or top_share is declared")
+    assert risk.words.endswith("; too little is declared: list")
 
 
 def test_without_traffic_costs_are_those_of_the_declared_rates() -> None:
@@ -185,6 +183,7 @@ def test_traffic_of_a_log_stands_beside_the_declaration(tmp_path: Path) -> None:
     done = design_of(table, seen_in_plan(plan_capacity(seen, table), seen))
     assert [one.seen for one in done.patterns] == [0, 0, 1]
     assert (done.indexes[0].rate, done.indexes[0].write_amplification) == ("0 observed", "1.00 observed")
+    assert done.indexes[0].seen_writing == ("put",)
     risks = {(one.place, one.direction): one for one in done.risks}
     assert risks["base table", Direction.WRITE].seen == pytest.approx(0.001)
     assert risks["I", Direction.WRITE].seen == pytest.approx(0.001)
