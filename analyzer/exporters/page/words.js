@@ -121,7 +121,7 @@ export function gap_words(gap) {
   return `${gap.source}${of}: ${gap.reason.replaceAll("-", " ")}, ${gap.detail ?? ""}${hint}`;
 }
 
-/** Put each finding under the one that explains it in the end: [[cause, [what it explains]]], the worst first. */
+/** Put each finding under the one that explains it in the end: [[cause, [what it explains]]], what goes on and is worst first. */
 export function fold(findings) {
   const by_id = new Map(findings.filter((one) => one.id).map((one) => [one.id, one]));
   const chain = (finding) => {
@@ -140,7 +140,7 @@ export function fold(findings) {
     if (finding !== root) groups.get(root).push(finding);
   }
   const asleep = (one) => (one.status === "closed" || one.status === "snoozed" ? 1 : 0);
-  const worst = (one) => [-RANKS[one.severity], asleep(one), one.table, one.index ?? "", one.detector, one.id];
+  const worst = (one) => [asleep(one), -RANKS[one.severity], one.table, one.index ?? "", one.detector, one.id];
   const first = (a, b) => (compare(worst(a), worst(b)) <= 0 ? a : b);
   return [...groups]
     .map(([root, under]) => [root, under.sort((a, b) =>
