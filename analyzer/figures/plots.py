@@ -28,7 +28,8 @@ Figure = dict[str, Any]
 _MOST = 2.5
 """The greatest share of the ceiling that is told apart: beyond it, hot is hot."""
 
-_WARM, _HOT = 0.7 / _MOST, 1.0 / _MOST
+_WARM, _HOT = 0.28, 0.4
+"""0.7 and 1.0 of the ceiling on a scale that ends at `_MOST`."""
 HEAT_SCALE: tuple[tuple[float, str], ...] = (
     (0.0, "#0b1d33"),
     (_WARM / 2, "#1f5f7a"),
