@@ -22,6 +22,7 @@ from analyzer.errors import CollectError, UsageError
 from analyzer.exporters.assemble import Spent
 from analyzer.exporters.server import Server
 from analyzer.exporters.verdicts import json_lines, text_lines
+from analyzer.history_opening import open_keeper
 from analyzer.lease import DayCost, parse_place
 from analyzer.polling import Polls
 from analyzer.render.pages import detector_pages
@@ -113,7 +114,8 @@ def make_logger(level: str, form: str) -> FilteringBoundLogger:
 @asynccontextmanager
 async def way_to_aws(setup: Setup) -> AsyncIterator[Aws | None]:
     """Open the way to AWS where something is read there; its SDK costs a quarter of a second and 40 MB."""
-    if setup.collected is None and not setup.request_log.needs_aws:
+    in_bucket = setup.history is not None and setup.history.needs_aws
+    if setup.collected is None and not setup.request_log.needs_aws and not in_bucket:
         yield None
         return
     from collectors.aws.config import AwsConfig  # noqa: PLC0415 -- only where it is needed
@@ -266,7 +268,10 @@ def run_daemon(config: Path | None, *, as_json: bool, write: Callable[[str], Non
             if gate is not None and aws is not None:
                 aws.permit = gate.permit
                 server.is_standby = lambda: not gate.is_open
-            await Daemon(setup, outlets, latest.load, partial(open_streams, aws=aws), polled).run()
+            history = None
+            if setup.history is not None:
+                history = open_keeper(setup.history, setup.state, setup.contract, log, aws)
+            await Daemon(setup, outlets, latest.load, partial(open_streams, aws=aws), polled, history).run()
 
     try:
         asyncio.run(work())

@@ -20,6 +20,7 @@ from analyzer.lifecycle.unite import unite
 from analyzer.lifecycle.verdict import by_weight
 from analyzer.model.counts import Counts
 from analyzer.model.finding import Finding, Status
+from analyzer.model.history import EMPTY, History
 from analyzer.model.instant import Instant
 from analyzer.model.life import NO_MEMORY, Memory
 from analyzer.model.observations import Observations
@@ -77,6 +78,7 @@ class Evidence(Struct, frozen=True):
     setup: Setup
     attribute: Attributor
     memory: Memory = NO_MEMORY
+    history: History = EMPTY
     late: tuple[Portion, ...] = ()
     missed: tuple[Portion, ...] = ()
 
@@ -122,7 +124,7 @@ def _judge_aside(evidence: Evidence) -> Aside:
 
 def _judge(evidence: Evidence, observations: Observations, horizon: Horizon) -> Judgement:
     detectors = of_horizon(evidence.setup.detectors, horizon)
-    report = analyze(observations, evidence.attribute, detectors, secret=evidence.setup.secret)
+    report = analyze(observations, evidence.attribute, detectors, evidence.history, secret=evidence.setup.secret)
     return Judgement(report, frozenset(detector.name for detector in detectors))
 
 

@@ -31,6 +31,7 @@ from analyzer.config_aws import (
 )
 from analyzer.config_faults import did_you_mean, faults_of, line_of, without
 from analyzer.config_file import Lines, read_yaml
+from analyzer.config_history import HistorySettings, is_bucket
 from analyzer.config_kinds import (
     UNITS_MS,
     AccountNumber,
@@ -101,6 +102,9 @@ class Settings(Section):
     cloudwatch_metrics: CloudwatchMetricsSettings = CloudwatchMetricsSettings.model_validate({})
     contributor_insights: ContributorInsightsSettings = ContributorInsightsSettings.model_validate({})
     changes: ChangesSettings = ChangesSettings.model_validate({})
+    history: HistorySettings | None = Field(
+        None, description="minutes of traffic, written down for the weekly report; none are without this section"
+    )
     window_ms: Duration = Field(300_000, alias="window", description="the stretch that is judged, in whole slices")
     close_after_ms: Duration = Field(30_000, alias="close_after", description="a finding closes when it failed so long")
     settle_ms: Duration = Field(5000, alias="settle", description="how long to wait for records that are on their way")
@@ -320,6 +324,7 @@ _SECTIONS: dict[str, type[Section]] = {
     "cloudwatch_metrics": CloudwatchMetricsSettings,
     "contributor_insights": ContributorInsightsSettings,
     "changes": ChangesSettings,
+    "history": HistorySettings,
     "tls": TlsSettings,
     "log": LogSettings,
 }
@@ -388,6 +393,9 @@ def _from_folder(settings: Settings, folder: Path) -> Settings:
             update={"files": tuple(place(text) for text in settings.request_log.files)}
         ),
         "state": place(settings.state),
+        "history": settings.history
+        if settings.history is None or is_bucket(settings.history.to)
+        else settings.history.model_copy(update={"to": place(settings.history.to)}),
         "prices": settings.prices
         if settings.prices.file is None
         else settings.prices.model_copy(update={"file": place(settings.prices.file)}),

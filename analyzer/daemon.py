@@ -32,6 +32,7 @@ from analyzer.life_keeper import LifeKeeper
 from analyzer.lifecycle.observing import is_observing, observing_until
 from analyzer.maps import Maps
 from analyzer.model.batch import Position, StreamStatus
+from analyzer.model.history import EMPTY, History
 from analyzer.model.instant import SLICE_MS, Instant, format_instant, slice_of
 from analyzer.model.report import Report
 from analyzer.model.sight import Gap, GapReason
@@ -42,6 +43,7 @@ from collectors.request_log.config import RequestLogConfig
 from collectors.request_log.opening import open_streams
 
 if TYPE_CHECKING:
+    from analyzer.history_keeper import HistoryKeeper
     from analyzer.setup import Setup
 
 __all__ = ["Daemon", "OpenStream", "Outlets"]
@@ -92,9 +94,11 @@ class Daemon:
         load: Callable[[], Setup],
         open_stream: OpenStream = open_streams,
         polled: Polled = NOTHING_POLLED,
+        history: HistoryKeeper | None = None,
     ) -> None:
         self._setup = setup
         self._polled = polled
+        self._history = history
         self._out = outlets
         self._load = load
         self._new_stream = open_stream
@@ -156,7 +160,7 @@ class Daemon:
         await self._write_state()
         async with asyncio.TaskGroup() as group:
             reading = group.create_task(self._read())
-            works = (self._judge_slices, self._keep_state, self._reload, self._polled.polls.run)
+            works = (self._judge_slices, self._keep_state, self._reload, self._polled.polls.run, self._keep_history)
             others = [group.create_task(work()) for work in works]
             await self._stop.wait()
             self._stream.stop()
@@ -229,7 +233,8 @@ class Daemon:
             started = time.perf_counter()
             status = self._stream.status()
             memory = await self._life.memory(end)
-            evidence = self._watch.gather(end, status, self._collected(end), memory)
+            past = self._close_minutes(end)
+            evidence = self._watch.gather(end, status, self._collected(end), memory, past)
             judged = await asyncio.to_thread(conclude, evidence)
             self._watch.take_over(judged)
             self._analysis_seconds = time.perf_counter() - started
@@ -240,6 +245,9 @@ class Daemon:
         if judged.events.findings:
             self._out.tell(judged.events)
         await self._life.note(judged.report.findings, judged.report.as_of)
+        if self._history is not None:
+            snapshots = (one for batch in evidence.observations.batches for one in batch.tables)
+            self._history.look(end, judged.report.findings, snapshots, self._watch.calls)
         self._complain(status, evidence.observations.gaps)
         for gap in judged.report.gaps:
             self._out.log.debug("gap", reason=gap.reason.value, detail=gap.detail)
@@ -247,6 +255,17 @@ class Daemon:
         for reason in sorted(reasons - self._bad_lines):
             self._out.log.warning("bad line in the request log", because=reason)
         self._bad_lines = reasons
+
+    def _close_minutes(self, end: Instant) -> History:
+        """Hand the minutes that have closed to history, and return what it knows of the past."""
+        if self._history is None:
+            return EMPTY
+        self._history.take(self._watch.close_minutes(end))
+        return self._history.past
+
+    async def _keep_history(self) -> None:
+        if self._history is not None:
+            await self._history.run(self._out.clock)
 
     def _collected(self, end: Instant) -> Collected:
         """Return what polls brought and people marked."""
@@ -342,6 +361,8 @@ class Daemon:
         # what is polled stays what it was, and is judged as such
         self._setup = setup = msgspec.structs.replace(setup, fixed=before.fixed, collected=before.collected)
         self._watch.adopt(setup)
+        if self._history is not None:
+            self._history.adopt(setup.contract)
         self._out.server.look(setup.policy, setup.salt)
         self._out.server.admit(msgspec.structs.replace(setup.access, tls=before.access.tls))
         if before.request_log != setup.request_log:

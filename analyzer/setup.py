@@ -12,6 +12,7 @@ from msgspec import Struct
 
 from analyzer.config import Settings, build_detectors, build_struct, read_settings
 from analyzer.config_aws import SourcesConfig
+from analyzer.config_history import HistoryConfig
 from analyzer.config_prices import prices_of_section
 from analyzer.contract.lint import unknown_detectors
 from analyzer.contract.load import read_contract
@@ -69,6 +70,7 @@ class Setup(Struct, frozen=True, kw_only=True):
     prices: tuple[Prices, ...]
     request_log: RequestLogConfig
     collected: SourcesConfig | None
+    history: HistoryConfig | None
     window_ms: int
     close_after_ms: int
     settle_ms: int
@@ -173,6 +175,7 @@ def build_setup(settings: Settings, faults: Sequence[Fault] = (), fallback: Salt
         prices=cast("tuple[Prices, ...]", parts.prices),
         request_log=request_log,
         collected=collected,
+        history=None if settings.history is None else settings.history.config(),
         window_ms=settings.window_ms,
         close_after_ms=settings.close_after_ms,
         settle_ms=settings.settle_ms + request_log.delay_ms,
@@ -190,6 +193,7 @@ def build_setup(settings: Settings, faults: Sequence[Fault] = (), fallback: Salt
             "tls": repr(access.tls),
             "state": settings.state,
             "aws and its collectors": repr(collected),
+            "history": repr(settings.history),
             "log.level": settings.log.level,
             "log.format": settings.log.format,
         },

@@ -13,6 +13,7 @@ import msgspec
 from msgspec import Struct
 
 from analyzer.checkpoint import NOTHING_BESIDE, Beside, Checkpoint
+from analyzer.closing import Closed, Closing
 from analyzer.collected import NOTHING, Collected
 from analyzer.conclude import Aside, Evidence, Judged, Portion
 from analyzer.correlator.attributor import Attributor
@@ -25,6 +26,7 @@ from analyzer.exporters.series import SeriesTable
 from analyzer.homes import Homes
 from analyzer.lifecycle.advance import State
 from analyzer.model.counts import Cell, Counts
+from analyzer.model.history import EMPTY, History
 from analyzer.model.instant import MINUTE_MS, Instant, slice_of
 from analyzer.model.life import NO_MEMORY, Memory
 from analyzer.model.observations import Observations
@@ -44,6 +46,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from analyzer.model.batch import Batch, Block, Position, StreamStatus
+    from analyzer.model.calls import CallBook
     from analyzer.model.sight import Gap
 
 __all__ = ["Rendering", "View", "Watch", "expose"]
@@ -109,6 +112,7 @@ class Watch:
         self._restated_from: Instant | None = None
         self._totals: Counts | None = None
         self._report: Report | None = None
+        self._closing = Closing(None if checkpoint is None else checkpoint.saved_at, setup.window_ms)
         if checkpoint is not None:
             self._resume(checkpoint)
         self._shortfalls = Shortfalls(self.records())
@@ -156,6 +160,22 @@ class Watch:
         """Fold slices over an hour old into the totals; what comes for them from now on is late."""
         self._digest.forget_before(slice_of(now) - max(_HOUR_MS, self.setup.window_ms))
 
+    def close_minutes(self, end: Instant) -> tuple[Closed, ...]:
+        """Return the minutes that history is to be told of, before `gather` lets slices go."""
+        return tuple(
+            Closed(self._counted(Window(due.start, due.start + MINUTE_MS)), due.is_late)
+            for due in self._closing.due(self._digest.changes(), end)
+        )
+
+    def _counted(self, window: Window) -> Counts:
+        """Return the counts of a window, at home and in words of the present contract."""
+        counts = self._restate(self._digest.result(window))
+        return self._homes.of(Observations(window=window, counts=counts)).counts or counts
+
+    def calls(self) -> CallBook:
+        """Return the calls that are kept."""
+        return self._digest.calls()
+
     def records(self) -> dict[str, int]:
         """Return the counters of records; a line that is too long is a bad one."""
         return {name: int(getattr(self._digest.read, name)) for name in RECORD_COUNTERS}
@@ -165,7 +185,12 @@ class Watch:
         return tuple(self._digest.read.samples)
 
     def gather(
-        self, end: Instant, status: StreamStatus, collected: Collected = NOTHING, memory: Memory = NO_MEMORY
+        self,
+        end: Instant,
+        status: StreamStatus,
+        collected: Collected = NOTHING,
+        memory: Memory = NO_MEMORY,
+        history: History = EMPTY,
     ) -> Evidence:
         """Collect what the window that ends here holds, and what it lacks; slices over an hour old are folded away."""
         setup = self.setup
@@ -196,6 +221,7 @@ class Watch:
             setup=setup,
             attribute=self._attribute,
             memory=memory,
+            history=history,
         )
 
     def _settled(

@@ -251,6 +251,11 @@ class Digest:
         self._flush()
         return [number * SLICE_MS for number in self._slices.starts()]
 
+    def changes(self) -> dict[Instant, int]:
+        """Return of each slice that is kept, by its start, how often it was added to since this process began."""
+        self._flush()
+        return {number * SLICE_MS: times for number, times in self._slices.changes.items()}
+
     def span(self) -> Window | None:
         """Return the stretch from the first slice to the end of the last, forgotten ones included."""
         self._flush()

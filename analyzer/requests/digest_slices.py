@@ -50,6 +50,8 @@ class SliceCounts:
         self._slices: dict[int, list[Piece]] = {}
         self.past = Grid(0)
         self.first_and_last: tuple[int, int] | None = None
+        self.changes: dict[int, int] = {}
+        """How often each slice that is kept was added to, since this process began."""
 
     def __len__(self) -> int:
         return len(self._slices)
@@ -61,6 +63,7 @@ class SliceCounts:
     def add(self, number: int, places: np.ndarray, amounts: np.ndarray) -> None:
         """Add sparse counts to a slice; places may repeat."""
         pieces = self._slices.get(number)
+        self.changes[number] = self.changes.get(number, 0) + 1
         if pieces is None:
             pieces = self._slices[number] = []
             self._reach(number, number)
@@ -147,6 +150,7 @@ class SliceCounts:
         """Fold a slice into the sums."""
         self.past.grow(cells)
         self.past.add(self._slices.pop(number))
+        self.changes.pop(number, None)
 
     def merge(self, other: SliceCounts, cells: np.ndarray) -> None:
         """Take in other counts; `cells` maps their cell numbers to ours."""

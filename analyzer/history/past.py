@@ -1,0 +1,97 @@
+"""What detectors know of the past: requests of each pattern by day, of this week and the one before, and spans."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from statistics import median
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from analyzer.history.columns import Kind
+from analyzer.history.merging import groups_of, starts_of
+from analyzer.history.names import DAY_MS, HOUR_MS
+from analyzer.model.history import EMPTY, History, PatternPast
+from analyzer.model.target import Target
+from analyzer.model.window import Window
+
+if TYPE_CHECKING:
+    from analyzer.history.dataset import Dataset
+    from analyzer.model.instant import Instant
+
+__all__ = ["WEEKS", "load_past", "past_of"]
+
+WEEKS = 6
+"""How far back weeks are read: five comparisons tell how a pattern wobbles."""
+_DAYS = 7
+_FORTNIGHT = 14 * DAY_MS
+_NEARLY_ALL = 0.99
+"""A fortnight is covered although a restart or two took some minutes of it."""
+_LEAST_COMPARISONS = 4
+_ENOUGH_CALLS = 200
+
+_SUBJECT = ["account", "region", "table_name", "index_name", "pattern"]
+
+_Days = dict[tuple[Target, str], list[float]]
+
+
+async def load_past(dataset: Dataset, now: Instant) -> History:
+    """Read the weeks that end with the last whole hour; raises NewerHistoryError or HistoryError."""
+    end = now - now % HOUR_MS
+    reading = await dataset.read_range(Kind.HOURS, Window(end - WEEKS * _DAYS * DAY_MS, end))
+    return past_of(reading.rows, reading.covered, end)
+
+
+def past_of(rows: pa.Table, covered: tuple[Window, ...], end: Instant) -> History:
+    """Make of rows of hours what detectors ask for, as of `end`.
+
+    Days are stretches of 24 hours before it. Both weeks must have been looked at nearly whole; else nothing is said.
+    """
+    seconds = [_covered(covered, Window(end - (n + 1) * DAY_MS, end - n * DAY_MS)) for n in range(WEEKS * _DAYS)]
+    if min(seconds[: 2 * _DAYS], default=0.0) < _NEARLY_ALL * DAY_MS / 1000:
+        return EMPTY
+    days = _by_day(rows, end)
+    weeks = [n for n in range(WEEKS) if min(seconds[n * _DAYS : (n + 1) * _DAYS]) >= _NEARLY_ALL * DAY_MS / 1000]
+    wobbles = _wobbles(days, weeks)
+    patterns: dict[Target, dict[str, PatternPast]] = defaultdict(dict)
+    for (target, name), counts in days.items():
+        now, before = counts[:_DAYS][::-1], counts[_DAYS : 2 * _DAYS][::-1]
+        if sum(now) + sum(before) > 0:
+            past = PatternPast(before=tuple(before), now=tuple(now), wobble=wobbles.get((target, name), 0.0))
+            patterns[target][name] = past
+    spans = {target: Window(end - _FORTNIGHT, end) for target in patterns}
+    spans |= {target.base: Window(end - _FORTNIGHT, end) for target in patterns}
+    return History(spans, dict(patterns))
+
+
+def _covered(covered: tuple[Window, ...], day: Window) -> float:
+    return sum(max(0, min(one.end, day.end) - max(one.start, day.start)) for one in covered) / 1000
+
+
+def _by_day(rows: pa.Table, end: Instant) -> _Days:
+    """Return the requests of each declared pattern in each of the last days, the newest first."""
+    rows = rows.filter(pc.and_(pc.is_valid(rows["pattern"]), pc.invert(rows["secondary"])))
+    ago = (end - 1 - starts_of(rows)) // DAY_MS
+    groups = groups_of(rows, _SUBJECT, ago)
+    sums = groups.sums(rows["requests"].to_numpy())
+    told = rows.select(_SUBJECT).take(pa.array(groups.first)).to_pydict()
+    days: _Days = {}
+    for *place, pattern, day, requests in zip(*told.values(), ago[groups.first].tolist(), sums.tolist(), strict=True):
+        days.setdefault((Target(*place), pattern), [0.0] * (WEEKS * _DAYS))[day] = requests
+    return days
+
+
+def _wobbles(days: _Days, weeks: list[int]) -> dict[tuple[Target, str], float]:
+    """Return the variance of the logarithm of a pattern's week, what all share left out; of enough weeks alone."""
+    if len(weeks) <= _LEAST_COMPARISONS:
+        return {}
+    totals = {subject: [sum(counts[n * _DAYS : (n + 1) * _DAYS]) for n in weeks] for subject, counts in days.items()}
+    known = {subject: [math.log(one) for one in of] for subject, of in totals.items() if min(of) > _ENOUGH_CALLS}
+    shared = [median(of[n] - of[0] for of in known.values()) for n in range(len(weeks))] if known else []
+    return {
+        subject: float(np.var([one - common for one, common in zip(of, shared, strict=True)], ddof=1))
+        for subject, of in known.items()
+    }
