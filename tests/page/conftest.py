@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 NODE = Path(__file__).parent / "node"
 CHROMIUM = {"program": "chromium", "mend": "install Debian's package chromium"}
 SCREEN: ViewportSize = {"width": 1280, "height": 720}
-SECONDS = 10_000
+SECONDS = 30_000
 """Milliseconds in which anything has to appear; a busy machine is no fault of the page."""
 
 
