@@ -98,5 +98,5 @@ def _time(query: Mapping[str, str], name: str) -> Instant | None:
         return None
     try:
         return parse_instant(query[name].replace(" ", "+"))
-    except (ValueError, OverflowError):
+    except ValueError:
         raise ValueError(f"{name} is RFC 3339, such as {format_instant(1_780_308_000_000)}") from None

@@ -86,12 +86,12 @@ def unseen_map(target: Target, direction: Direction, end: int) -> HeatMap:
 def _rows(direction: Direction) -> tuple[list[HeatRow], np.ndarray]:
     dice = np.random.default_rng(11)
     calm = 60.0 if direction is Direction.READ else 18.0
-    names = [f"CART#~k{number:08d}" for number in range(_CARTS)] + ["CART#"]
-    names += [f"EVENT#~d{number:08d}" for number in range(_EVENTS)]
-    names += [f"ORDER#~k{number:08d}" for number in range(_ORDERS)] + ["ORDER#"]
-    names += [f"USER#~k{number:08d}" for number in range(_USERS)] + ["USER#", ""]
+    names = [f"CART#{_token('k', number)}" for number in range(_CARTS)] + ["CART#"]
+    names += [f"EVENT#{_token('d', number)}" for number in range(_EVENTS)]
+    names += [f"ORDER#{_token('k', number)}" for number in range(_ORDERS)] + ["ORDER#"]
+    names += [f"USER#{_token('k', number)}" for number in range(_USERS)] + ["USER#", ""]
     units = dice.gamma(8.0, calm / 8, (len(names), _COLUMNS))
-    hot, burst, first = names.index("ORDER#~k00000002"), names.index("USER#~k00000001"), _CARTS + 1
+    hot, burst, first = names.index(f"ORDER#{_token('k', 2)}"), names.index(f"USER#{_token('k', 1)}"), _CARTS + 1
     for number in range(_EVENTS):
         units[first + number] = dice.gamma(1.0, 2.0, _COLUMNS)
         units[first + number, number * 30 : (number + 1) * 30] = dice.gamma(60.0, calm * 12 / 60, 30)
@@ -101,6 +101,11 @@ def _rows(direction: Direction) -> tuple[list[HeatRow], np.ndarray]:
     for name in ("CART#", "ORDER#", "USER#", ""):
         units[names.index(name)] *= 6
     return [_row(name, units[at], at) for at, name in enumerate(names)], units
+
+
+def _token(kind: str, number: int) -> str:
+    """Return a token as the salt could have made it."""
+    return f"~{kind}" + f"{number:08d}".translate(str.maketrans("0123456789", "abcdefghij"))
 
 
 def _row(name: str, units: np.ndarray, at: int) -> HeatRow:

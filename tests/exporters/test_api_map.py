@@ -1,0 +1,86 @@
+"""A map as JSON: bytes of heat, labels that the show policy allows, all of it in words."""
+
+from __future__ import annotations
+
+import base64
+import json
+
+import numpy as np
+from msgspec.structs import replace
+
+from analyzer.exporters.api_map import columns_object, map_object, row_labels, rows_id
+from analyzer.model.finding import Direction
+from analyzer.requests.tokens import Salt
+from tests.support.page_map import made_map
+from tests.support.page_report import AS_OF, ORDERS
+
+MAP = made_map(ORDERS, Direction.READ, AS_OF)
+HOT = 19
+SALT = Salt(b"made up")
+
+
+def matrix(text: str) -> np.ndarray:
+    return np.frombuffer(base64.b64decode(text), dtype=np.uint8).reshape(len(MAP.rows), -1)
+
+
+def test_heat_is_hundredths_of_the_ceiling_at_most_250_and_255_where_it_is_not_known() -> None:
+    heat = MAP.heat.copy()
+    heat[0, :4] = 0.703, 9.0, np.nan, 0.0
+    told = matrix(map_object(replace(MAP, heat=heat), AS_OF, "template")["heat"])
+    assert told[0, :4].tolist() == [70, 250, 255, 0]
+    assert told.shape == (len(MAP.rows), 360)
+
+
+def test_relative_to_itself_the_greatest_cell_is_a_hundred() -> None:
+    told = map_object(MAP, AS_OF, "template", is_relative=True)
+    assert (told["mode"], matrix(told["heat"]).max()) == ("relative", 100)
+    assert told["low"] == told["high"] == told["heat"]
+    cold = map_object(replace(MAP, units=MAP.units * 0), AS_OF, "template", is_relative=True)
+    assert matrix(cold["heat"]).max() == 0
+
+
+def test_a_template_shows_no_key_and_every_row_is_called_otherwise() -> None:
+    told = map_object(MAP, AS_OF, "template")
+    labels = [row["label"] for row in told["rows"]]
+    assert len(set(labels)) == len(labels)
+    assert "~k" not in json.dumps(told)
+    assert (labels[HOT], told["rows"][HOT]["token"]) == ("ORDER#<id> · 20", None)
+    assert labels[-1] == "all other keys"
+    assert "USER#* (others)" in labels
+
+
+def test_a_token_can_be_looked_up() -> None:
+    row = map_object(MAP, AS_OF, "token", SALT)["rows"][HOT]
+    assert (row["label"], row["token"]) == ("ORDER#~kaaaaaaac", "ORDER#~kaaaaaaac")
+
+
+def test_a_clear_key_is_shown_where_the_policy_says_so_alone() -> None:
+    row = replace(MAP.rows[HOT], key={"PK": "ORDER#4711"})
+    clear = replace(MAP, rows=(*MAP.rows[:HOT], row, *MAP.rows[HOT + 1 :]))
+    assert row_labels(clear, "reveal")[HOT] == "ORDER#4711"
+    for policy in ("token", "template"):
+        assert "4711" not in json.dumps(map_object(clear, AS_OF, policy, SALT))
+
+
+def test_a_row_in_words_says_how_much_how_hot_when_refused_and_by_whom() -> None:
+    words = map_object(MAP, AS_OF, "template")["text"][HOT]
+    assert words.startswith("ORDER#<id> · 20: ")
+    for part in ("of reads (", "of the ceiling at 14:0", "throttled tries, get-order by checkout-api"):
+        assert part in words
+
+
+def test_a_row_of_which_nothing_is_known_is_shown_without_heat() -> None:
+    told = map_object(replace(MAP, heat=np.full_like(MAP.heat, np.nan)), AS_OF, "template")
+    assert (told["rows"][0]["heat_max"], told["rows"][0]["heat_max_at"]) == (None, None)
+    assert "ceiling" not in told["text"][0]
+
+
+def test_rows_are_named_by_what_they_are_and_nothing_of_it_is_told() -> None:
+    assert rows_id(MAP) == rows_id(made_map(ORDERS, Direction.READ, AS_OF + 10_000))
+    assert rows_id(MAP) != rows_id(replace(MAP, rows=MAP.rows[::-1]))
+
+
+def test_columns_come_alone() -> None:
+    told = columns_object(MAP, 358)
+    assert (told["first"], told["columns"], matrix(told["heat"]).shape[1], len(told["top"])) == (358, 2, 2, 2)
+    assert matrix(told["heat"]).tolist() == matrix(map_object(MAP, AS_OF, "template")["heat"])[:, 358:].tolist()
