@@ -162,7 +162,7 @@ def _report(
         skipped=skipped,
         gaps=gaps,
         sight=tuple(state for one in traffic for state in sight_states(one.target, one.sights)),
-        changes=tuple(change for batch in observations.batches for change in batch.changes),
+        changes=tuple(change for batch in observations.batches for change in batch.placed_changes()),
         patterns=lines,
         keys=key_lines(traffic),
         coverage=coverage,
@@ -263,7 +263,7 @@ class Walk:
         )
         judged = self._take(observed, of_horizon(self._detectors, Horizon.SPAN), stretch.start, stretch.end)
         skipped = (s for s in self._skipped if (s.detector, s.target) not in self._was_judged)
-        changes = (change for batch in observed.batches for change in batch.changes)
+        changes = (change for batch in observed.batches for change in batch.placed_changes())
         findings = with_changes(fold(self._ended(stretch.end)), changes)
         return _report(observed, judged.traffic, findings, tuple(skipped))
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from analyzer.model.batch import InsightSeries, MetricSeries
+    from analyzer.model.finding import Change
     from analyzer.model.instant import Instant
     from analyzer.model.sight import Gap
     from analyzer.model.table import ScalingActivity, ScalingLimits, TableSnapshot
@@ -69,8 +70,14 @@ def _lines(
     yield from _reports(batch.insights, conceal)
     yield from (_metric(series) for series in batch.metrics)
     for change in batch.changes:
-        yield {"kind": "change", **msgspec.structs.asdict(change), "time": format_instant(change.time)}
+        yield {"kind": "change", **_without_place(change), "time": format_instant(change.time)}
     yield from (_gap(gap) for gap in batch.gaps if gap.source is not SourceName.REQUEST_LOG)
+
+
+def _without_place(one: Change | Gap) -> dict[str, Any]:
+    """Return the fields but account and region: a recording is of one of each."""
+    told = msgspec.structs.asdict(one)
+    return {name: told[name] for name in told if name not in {"account", "region"}}
 
 
 def _table(snapshot: TableSnapshot, described: Mapping[str, Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
@@ -160,7 +167,7 @@ def _metric(series: MetricSeries) -> dict[str, Any]:
 
 
 def _gap(gap: Gap) -> dict[str, Any]:
-    told = msgspec.structs.asdict(gap)
+    told = _without_place(gap)
     times = {name: format_instant(told[name]) for name in ("start", "end") if told[name] is not None}
     return {"kind": "gap", **told, **times}
 

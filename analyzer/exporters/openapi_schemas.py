@@ -210,6 +210,8 @@ _CHANGE = _object(
     who=_MAYBE_TEXT,
     detail=_MAYBE_TEXT,
     source=_MAYBE_TEXT,
+    account=_MAYBE_TEXT,
+    region=_MAYBE_TEXT,
 )
 
 _SNOOZE: Node = {

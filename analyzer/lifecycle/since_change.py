@@ -48,6 +48,7 @@ def change_before(finding: Finding, changes: Iterable[Change]) -> Change | None:
         change
         for change in changes
         if change.table in {None, finding.table}
+        and change.is_at(finding.account, finding.region)
         and change.what not in _NO_CAUSE
         and 0 <= began - change.time <= (_SLOW_MS if change.what in _SLOW else _NEAR_MS)
     ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import msgspec
 from msgspec import Struct
 
 from analyzer.model.finding import Change
@@ -147,3 +148,12 @@ class Batch(Struct, frozen=True, kw_only=True):
     account: str | None = None
     region: str | None = None
     gaps: tuple[Gap, ...] = ()
+
+    def placed_changes(self) -> tuple[Change, ...]:
+        """Return the changes with the account and region that were asked; one table name may be changed elsewhere."""
+        if self.account is self.region is None:
+            return self.changes
+        return tuple(
+            msgspec.structs.replace(one, account=one.account or self.account, region=one.region or self.region)
+            for one in self.changes
+        )

@@ -103,7 +103,7 @@ class SelfHeals(Struct, frozen=True):
 
 
 class Change(Struct, frozen=True, kw_only=True):
-    """Something that people or scaling changed."""
+    """Something that people or scaling changed; account and region are None where it may be any, as of a deploy."""
 
     time: Instant
     what: str
@@ -112,6 +112,13 @@ class Change(Struct, frozen=True, kw_only=True):
     who: str | None = None
     detail: str | None = None
     source: str | None = None
+    account: str | None = None
+    region: str | None = None
+
+    def is_at(self, account: str | None, region: str | None) -> bool:
+        """Whether it may be of this account and region; what is not known may be any."""
+        is_same_account = self.account is None or account in {None, self.account}
+        return is_same_account and (self.region is None or region in {None, self.region})
 
 
 class Finding(Struct, frozen=True, kw_only=True):

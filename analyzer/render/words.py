@@ -268,7 +268,8 @@ def pattern_name(line: PatternLine) -> str:
 def gap_words(gap: Gap, report: Report | None = None) -> str:
     """Say in one line what could not be looked at, and how to mend it; of a report also in which account and region."""
     at = "" if gap.table is None else f" of {place(gap.table, gap.index)}"
-    at += "" if report is None else elsewhere(report, gap.account, gap.region)
+    where = "" if report is None else elsewhere(report, gap.account, gap.region)
+    at += "" if where in gap.detail else where  # some say it in AWS's own words
     hint = "" if gap.hint is None else f"; {plain(gap.hint)}"
     return f"{gap.source.value}{at}: {gap.reason.value.replace('-', ' ')}, {plain(gap.detail)}{hint}"
 

@@ -101,7 +101,7 @@ def join(
         contract=contract,
         history=history,
         around=_around(targets, seen, told, observations.window),
-        changes=tuple(change for batch in observations.batches for change in batch.changes),
+        changes=tuple(change for batch in observations.batches for change in batch.placed_changes()),
         libraries=libraries,
         template=template,
     )
@@ -177,7 +177,11 @@ def _traffic(target: Target, joined: _Joined) -> Traffic:
         key_sides=tuple(seen.sides.get(target, ())),
         throttles=tuple(seen.throttles.get(target, ())),
         refusals=tuple(seen.refusals.get(target, ())),
-        changes=tuple(change for change in joined.changes if change.table in {None, target.table}),
+        changes=tuple(
+            one
+            for one in joined.changes
+            if one.table in {None, target.table} and one.is_at(target.account, target.region)
+        ),
         sampled=any(not row.requests.is_exact for row in rows),
         hours=observations.hours,
         metrics=metrics,

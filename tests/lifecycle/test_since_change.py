@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -45,6 +46,25 @@ def change(minutes_before: float, what: str = "deploy", table: str | None = None
 )
 def test_a_change_of_the_table_or_of_everything_is_named_for_a_while(one: Change, *, is_named: bool) -> None:
     assert change_before(finding(), [one]) == (one if is_named else None)
+
+
+@pytest.mark.parametrize(
+    ("account", "region", "is_named"),
+    [
+        (None, None, True),
+        ("111122223333", "eu-west-1", True),
+        (None, "eu-west-1", True),
+        ("111122223333", "us-east-1", False),
+        ("444455556666", "eu-west-1", False),
+    ],
+)
+def test_a_change_of_a_table_of_that_name_elsewhere_is_not_named(
+    account: str | None, region: str | None, *, is_named: bool
+) -> None:
+    one = msgspec.structs.replace(change(5, "capacity", "cases"), account=account, region=region)
+    found = change_before(finding(account="111122223333", region="eu-west-1"), [one])
+    assert found == (one if is_named else None)
+    assert change_before(finding(), [one]) == one  # a log that names no place may be of any
 
 
 def test_the_last_change_is_named_and_one_of_autoscaling_only_without_another() -> None:

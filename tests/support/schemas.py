@@ -13,7 +13,7 @@ from analyzer.render.json import INTERNAL, OF_DAEMONS, TIMES
 __all__ = ["recording_schema", "report_schema"]
 
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
-_ADDED = {name: {"account", "region"} for name in ("Coverage", "Gap", "SightState", "Skipped")}
+_ADDED = {name: {"account", "region"} for name in ("Change", "Coverage", "Gap", "SightState", "Skipped")}
 """Fields that reports printed before they were there do not have."""
 _TIME = {"type": "string", "format": "date-time"}
 
