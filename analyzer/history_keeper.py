@@ -78,6 +78,7 @@ class HistoryKeeper:
         """Take in minutes that have closed; of more than wait at most the oldest are lost."""
         for closed in minutes:
             self._waiting.append(closed)
+            self._turn(closed.counts.window.start)
         while len(self._waiting) > _MOST_WAITING:
             self._waiting.popleft()
             self.lost += 1
@@ -88,9 +89,13 @@ class HistoryKeeper:
         self, at: Instant, findings: Iterable[Finding], snapshots: Iterable[TableSnapshot], book: Callable[[], CallBook]
     ) -> None:
         """Take note of what a day has one file of."""
-        if at // DAY_MS != self._day.number:
-            self._day = _Day(at // DAY_MS)
+        self._turn(at)
         self._day.note(at, findings, snapshots, book)
+
+    def _turn(self, at: Instant) -> None:
+        """Begin a new day where one has come."""
+        if at // DAY_MS > self._day.number:
+            self._day = _Day(at // DAY_MS)
 
     async def run(self, clock: Callable[[], Instant]) -> None:
         """Load the past, then write what closes until it is cancelled."""

@@ -75,6 +75,8 @@ def _by_day(rows: pa.Table, end: Instant) -> _Days:
     """Return the requests of each declared pattern in each of the last days, the newest first."""
     rows = rows.filter(pc.and_(pc.is_valid(rows["pattern"]), pc.invert(rows["secondary"])))
     ago = (end - 1 - starts_of(rows)) // DAY_MS
+    is_near = (ago >= 0) & (ago < WEEKS * _DAYS)
+    rows, ago = rows.filter(pa.array(is_near)), ago[is_near]
     groups = groups_of(rows, _SUBJECT, ago)
     sums = groups.sums(rows["requests"].to_numpy())
     told = rows.select(_SUBJECT).take(pa.array(groups.first)).to_pydict()

@@ -1,0 +1,257 @@
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from analyzer.config import load_settings
+from analyzer.errors import ConfigError, UsageError
+from analyzer.history.columns import Kind
+from analyzer.history.compaction import Keeping
+from analyzer.history.dataset import Dataset
+from analyzer.history.files import HistoryError
+from analyzer.history.folder import FolderBlobs
+from analyzer.history_keeper import HistoryKeeper
+from analyzer.history_opening import daemon_name, open_dataset
+from analyzer.model.calls import CallBook
+from analyzer.model.finding import Confidence, Finding, Severity
+from analyzer.model.instant import parse_instant
+from analyzer.model.shape import KeyPredicate
+from analyzer.model.table import TableDescription, TableSnapshot
+from analyzer.model.window import Window
+from analyzer.watch import Watch
+from tests.support.calls import call
+from tests.support.evidence import CASES, shape
+from tests.support.scripted_aws import ScriptedAws
+from tests.test_watch import Place, block
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from analyzer.closing import Closed
+
+T = parse_instant("2026-11-30T09:00:00Z")
+MINUTE, DAY = 60_000, 86_400_000
+WINDOW = Window(T, T + 3_600_000)
+
+
+class Log:
+    """A logger that remembers."""
+
+    def __init__(self) -> None:
+        self.lines: list[tuple[str, str]] = []
+
+    def __getattr__(self, level: str) -> Any:
+        return lambda event, **_: self.lines.append((level, event))
+
+
+class Desk:
+    """A keeper over a folder, and a watch whose minutes it is told of."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.log = Log()
+        self.watch = Watch(Place(folder).setup(), None)
+        self.dataset = Dataset(FolderBlobs(folder / "history"), "d1")
+        self.keeper = self.new()
+
+    def new(self) -> HistoryKeeper:
+        return HistoryKeeper(self.dataset, Keeping(), self.log, self.watch.setup.contract)
+
+    def closed(self, requests: int, minute: int = 0) -> tuple[Closed, ...]:
+        """Write so many requests into a minute, and return what closes two minutes after it."""
+        at = T + minute * MINUTE
+        self.watch.take(block(requests, at=at + 1000), at + 1000)
+        return self.watch.close_minutes(at + 3 * MINUTE)
+
+    def read(self, kind: Kind = Kind.REQUESTS) -> list[dict[str, Any]]:
+        window = WINDOW if kind is Kind.REQUESTS else Window(T - T % DAY, T - T % DAY + DAY)
+        found: list[dict[str, Any]] = asyncio.run(self.dataset.read_range(kind, window)).rows.to_pylist()
+        return found
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Desk:
+    return Desk(tmp_path)
+
+
+def test_a_minute_that_has_closed_is_written_with_its_pattern_and_its_shape(desk: Desk) -> None:
+    desk.keeper.take(desk.closed(10))
+    asyncio.run(desk.keeper.write())
+    (row,) = desk.read()
+    assert (row["pattern"], row["kind_of_pattern"], row["caller"], row["requests"]) == (
+        "load-case",
+        "declared",
+        "api",
+        10,
+    )
+    (shape,) = desk.read(Kind.SHAPES)
+    assert shape["fingerprint"] == row["fingerprint"]
+    assert "GetItem cases" in shape["text"]
+
+
+def test_keys_are_written_as_tokens_and_never_in_clear(desk: Desk) -> None:
+    desk.keeper.take(desk.closed(10))
+    asyncio.run(desk.keeper.write())
+    keys = asyncio.run(desk.dataset.read_range(Kind.KEYS, WINDOW)).rows.to_pylist()
+    assert keys
+    assert all("~" in key["partition"] for key in keys)
+    written = b"".join(path.read_bytes() for path in (desk.folder / "history").rglob("*.parquet"))
+    assert b"CASE#7" not in written
+
+
+def test_what_came_late_replaces_its_minute(desk: Desk) -> None:
+    desk.keeper.take(desk.closed(10))
+    desk.keeper.take(desk.closed(5))
+    asyncio.run(desk.keeper.write())
+    assert [row["requests"] for row in desk.read()] == [15]
+
+
+def test_a_contract_that_is_loaded_anew_names_what_is_written_from_then_on(desk: Desk) -> None:
+    renamed = Place(desk.folder).setup((desk.folder / "contract.yaml").read_text().replace("load-case", "read-case"))
+    desk.keeper.adopt(renamed.contract)
+    desk.keeper.take(desk.closed(1))
+    asyncio.run(desk.keeper.write())
+    assert [row["pattern"] for row in desk.read()] == ["read-case"]
+
+
+def test_a_full_disk_is_said_once_and_what_waits_is_written_when_there_is_room(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def full(*_: object, **__: object) -> None:
+        raise HistoryError("cannot write: No space left on device")
+
+    desk.keeper.take(desk.closed(10))
+    with monkeypatch.context() as patch:
+        patch.setattr(desk.dataset, "write_minutes", full)
+        asyncio.run(desk.keeper.write())
+        desk.keeper.take(desk.closed(1, minute=5))
+        asyncio.run(desk.keeper.write())
+    assert desk.log.lines == [("error", "history cannot be written")]
+    asyncio.run(desk.keeper.write())
+    assert sum(row["requests"] for row in desk.read()) == 11
+    assert desk.log.lines[1:] == [("info", "mended")]
+
+
+def test_a_file_of_the_day_that_failed_is_written_the_next_time(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def full(*_: object, **__: object) -> None:
+        raise HistoryError("cannot write: No space left on device")
+
+    desk.keeper.take(desk.closed(10))
+    with monkeypatch.context() as patch:
+        patch.setattr(desk.dataset, "write_day", full)
+        asyncio.run(desk.keeper.write())
+    asyncio.run(desk.keeper.write())
+    assert len(desk.read(Kind.SHAPES)) == 1
+
+
+def test_minutes_beyond_the_bound_are_lost_and_counted(desk: Desk) -> None:
+    closed = desk.closed(1)[:1]
+    desk.keeper.take(closed * 130)
+    assert desk.keeper.lost == 10
+
+
+def written_at(file: Path) -> int:
+    return file.stat().st_mtime_ns if file.exists() else 0
+
+
+def finding(name: str) -> Finding:
+    sure = Confidence.CERTAIN
+    return Finding(detector="hot-key", severity=Severity.HIGH, confidence=sure, table="cases", id=name, summary="")
+
+
+async def live(keeper: HistoryKeeper, of_day: Callable[[], None], closed: tuple[Closed, ...], file: Path) -> None:
+    """Let a keeper run until it has written a file."""
+    running = asyncio.create_task(keeper.run(lambda: T))
+    await asyncio.sleep(0)
+    keeper.take(closed)
+    before = written_at(file)
+    of_day()
+    async with asyncio.timeout(20):
+        while written_at(file) == before:  # noqa: ASYNC110 -- nothing here is awaited
+            await asyncio.sleep(0.01)
+    running.cancel()
+
+
+def test_a_day_has_its_findings_tables_and_pairs_and_a_restart_goes_on_with_them(desk: Desk) -> None:
+    snapshot = TableSnapshot(target=CASES, table=TableDescription(name="cases"))
+    user, order = (shape("GetItem", name, key=(KeyPredicate("PK", "=", f"{name}#<id>"),)) for name in ("USER", "ORDER"))
+    calls = [call(of=of, trace="t", at=T / 1000 + 5 + n) for n, of in enumerate((user, order))]
+
+    def looked(keeper: HistoryKeeper, name: str) -> None:
+        for at in (T, T + 900_000):
+            keeper.look(at, [finding(name)], [snapshot], lambda: CallBook(calls))
+
+    # the last of its files, by the names of their kinds
+    file = desk.folder / "history/kind=tables/date=2026-11-30/20261130-d1.parquet"
+    for name in ("f1", "f2"):
+        keeper = desk.new()
+        asyncio.run(live(keeper, lambda k=keeper, n=name: looked(k, n), desk.closed(1), file))  # type: ignore[misc]
+    assert [row["id"] for row in desk.read(Kind.FINDINGS)] == ["f1", "f2"]
+    assert [row["table_name"] for row in desk.read(Kind.TABLES)] == ["cases"]
+    (pair,) = desk.read(Kind.PAIRS)
+    assert (pair["one_entity"], pair["other_entity"], pair["traces"]) == ("ORDER#<id>", "USER#<id>", 2)
+    assert len(desk.read(Kind.SHAPES)) == 1
+
+
+def test_what_cannot_be_tidied_is_said_and_writing_goes_on(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def broken(*_: object) -> None:
+        raise HistoryError("cannot list: Permission denied")
+
+    monkeypatch.setattr("analyzer.history_keeper.tidy", broken)
+    file = desk.folder / "history/kind=shapes/date=2026-11-30/20261130-d1.parquet"
+    asyncio.run(live(desk.keeper, lambda: None, desk.closed(1), file))
+    assert desk.log.lines == [("error", "history cannot be tidied")]
+
+
+def test_a_torn_file_is_set_aside_and_said(desk: Desk) -> None:
+    torn = desk.folder / "history/kind=requests/date=2026-11-20/20261120T0900-d1.parquet"
+    torn.parent.mkdir(parents=True)
+    torn.write_bytes(b"PAR1")
+    file = desk.folder / "history/kind=shapes/date=2026-11-30/20261130-d1.parquet"
+    asyncio.run(live(desk.keeper, lambda: None, desk.closed(1), file))
+    assert desk.log.lines == [("error", "history set aside: it cannot be read")]
+    assert torn.with_name(f"{torn.name}.torn").exists()
+
+
+def test_a_bucket_needs_a_way_to_aws(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="way to AWS"):
+        open_dataset("s3://bucket/prefix")
+    assert open_dataset("s3://bucket/prefix", ScriptedAws({}), daemon="d1").daemon == "d1"
+    assert open_dataset(str(tmp_path)).daemon == ""
+
+
+def test_a_daemon_keeps_the_name_that_was_made_up(tmp_path: Path) -> None:
+    name = daemon_name(tmp_path / "state")
+    assert len(name) == 8
+    assert daemon_name(tmp_path / "state") == name
+
+
+@pytest.mark.parametrize(
+    ("section", "said"),
+    [
+        ({"to": "s3://"}, "names no bucket"),
+        ({"daemon": "My Daemon"}, "lower-case letters and digits"),
+        ({"minutes_alone": "5m"}, "for an hour at least"),
+        ({"minutes": "3d"}, "keep them for 4d at least"),
+        ({"hours": "1d"}, "as long at least"),
+    ],
+)
+def test_a_section_that_would_lose_history_is_refused(tmp_path: Path, section: dict[str, str], said: str) -> None:
+    path = tmp_path / "dynascope.yaml"
+    path.write_text(json.dumps({"request_log": {"files": ["log"]}, "history": section}))
+    with pytest.raises(ConfigError, match=said):
+        load_settings(path, {})
+
+
+def test_a_folder_is_taken_from_that_of_the_file_and_a_bucket_as_it_is(tmp_path: Path) -> None:
+    path = tmp_path / "dynascope.yaml"
+    for to, found in (("history", str(tmp_path / "history")), ("s3://logs/h", "s3://logs/h")):
+        path.write_text(json.dumps({"request_log": {"files": ["log"]}, "history": {"to": to}}))
+        settings = load_settings(path, {})
+        assert settings.history is not None
+        config = settings.history.config()
+        assert (config.to, config.needs_aws) == (found, to != "history")
