@@ -208,7 +208,7 @@ def hot_keys(traffics: Sequence[Traffic]) -> tuple[HotKey, ...]:
                 continue
             demand = key.heat.value * ceiling_of(key.direction)
             by_pattern: dict[str, float] = {}
-            for row, units in key.rows:
+            for row, units in key.rows if total else ():
                 label = traffic.rows[row].attribution.label
                 by_pattern[label] = by_pattern.get(label, 0.0) + demand * units / total
             found.append(
@@ -224,9 +224,9 @@ def hot_keys(traffics: Sequence[Traffic]) -> tuple[HotKey, ...]:
 
 
 def is_told(key: KeyHeat) -> bool:
-    """Whether a sample is fine enough to show how hot a key's hottest slice was."""
+    """Whether units are known, and a sample is fine enough to show how hot a key's hottest slice was."""
     of_a_record = key.units.value / max(key.observed, 1)
-    return of_a_record <= _COARSE * ceiling_of(key.direction) * _SLICE_SECONDS
+    return 0 < of_a_record <= _COARSE * ceiling_of(key.direction) * _SLICE_SECONDS
 
 
 def same_text(template: str) -> str:
