@@ -47,6 +47,8 @@ _LEAST_ROWS = 5
 _ROWS_PART = 0.8
 _UP, _DOWN = 1.8, 0.4
 """Times what the two minutes before had; a row of a few calls scatters as much, four rows in five do not at once."""
+_SOMETHING = 0.05
+"""Less is as good as nothing."""
 _MOST_JUMPS = 3
 
 
@@ -165,8 +167,8 @@ def _jumps(heat_map: HeatMap) -> Iterator[HeatLabel]:
             column += 1
             continue
         end = _back_at(np.nan_to_num(units).sum(axis=0), column, float(usual[np.isfinite(usual)].sum()), jump)
-        word = "rise" if jump > 1 else "fall"
-        text = f"all rows {word} together, {jump:.1f} times what it was: client or network, not keys"
+        how = f"{'rise' if jump > 1 else 'fall'} together, {jump:.1f} times what it was"
+        text = f"all rows {how if jump >= _SOMETHING else 'stop together'}: client or network, not keys"
         yield _label(heat_map, LabelKind.ALL_ROWS_JUMP, (column, end), text, None)
         times += 1
         column = end + before  # what follows is compared with what is usual again
@@ -188,7 +190,7 @@ def _jump(usual: np.ndarray, now: np.ndarray) -> float | None:
 
 def _back_at(totals: np.ndarray, column: int, usual: float, jump: float) -> int:
     """Return the first column at which the whole is nearer to what was usual than to what it became."""
-    edge = usual * jump**0.5
+    edge = usual * max(jump, _SOMETHING) ** 0.5
     for at in range(column + 1, len(totals)):
         if (totals[at] < edge) == (jump > 1):
             return at

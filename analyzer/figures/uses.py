@@ -40,6 +40,7 @@ class Uses:
         count = len(slices.units)
         self.columns = count * self._per
         self.floor = np.zeros(count)
+        self._factors: dict[tuple[int, float], tuple[float, float]] = {}
         self._uses: dict[str, list[tuple[int, KeyUse]]] = defaultdict(list)
         self._prefixes: dict[str, list[tuple[int, float, float]]] = defaultdict(list)
         for column in slices.columns:
@@ -160,8 +161,12 @@ class Uses:
         cell = self._slices.cells.get(name)
         if cell is None or cell.sample_rate >= 1 or not use.sampled:
             return 1.0, 1.0
-        estimate = estimate_count([(use.sampled, cell.sample_rate)])
-        return estimate.low / estimate.value, estimate.high / estimate.value
+        seen = use.sampled, cell.sample_rate
+        known = self._factors.get(seen)
+        if known is None:
+            estimate = estimate_count([seen])
+            known = self._factors[seen] = (estimate.low / estimate.value, estimate.high / estimate.value)
+        return known
 
     def rest(self, own: Iterable[str], buckets: Iterable[str]) -> Rest:
         """Return what is left under each prefix, and under none, when the keys with rows of their own are taken out."""

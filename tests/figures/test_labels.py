@@ -128,10 +128,16 @@ def test_all_rows_that_rise_together_are_the_client_or_the_network() -> None:
 
 
 def test_all_rows_that_fall_together_are_too() -> None:
-    rates = {name: np.concatenate((rate[:120], rate[120:130] * 0.05, rate[130:])) for name, rate in healthy().items()}
+    rates = {name: np.concatenate((rate[:120], rate[120:130] * 0.2, rate[130:])) for name, rate in healthy().items()}
     (label,) = labels(rates)
     assert (label.kind, label.start, label.end) == (LabelKind.ALL_ROWS_JUMP, 1_200_000, 1_300_000)
     assert "fall" in label.text
+
+
+def test_all_rows_that_stop_together_are_too() -> None:
+    rates = {name: np.concatenate((rate[:350], np.zeros(10))) for name, rate in healthy().items()}
+    (label,) = labels(rates)
+    assert (label.text, label.end) == ("all rows stop together: client or network, not keys", 3_600_000)
 
 
 def test_a_rise_that_stays_is_told_once() -> None:
