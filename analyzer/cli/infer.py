@@ -27,6 +27,9 @@ __all__ = ["infer"]
 
 _SUFFIXES = frozenset({".yaml", ".yml"})
 _MOST_TOLD = 6
+_WEIGHTY = ("partition_key", "kind", "operation", "key", "name")
+"""The fields whose guesses are told first: much follows from them."""
+
 _NOTHING_TO_JUDGE = 3
 
 
@@ -141,7 +144,7 @@ def _refuse_recordings(files: Sequence[LogFile], names: Sequence[str]) -> None:
             name = str(file.path) if str(file.path) in names else "this"
             raise UsageError(
                 f"{name} is a recording, and infer reads request logs; take its requests out: "
-                f"jq -c 'select(.kind==\"request\").request' {file.path.name} | dynascope infer -"
+                f"jq -c 'select(.kind==\"request\").request' {name} | dynascope infer -"
             )
 
 
@@ -184,7 +187,8 @@ def _tell_guesses(draft: Draft) -> None:
         return
     number = len(draft.unsure)
     _say(f"unsure of {number} {'thing' if number == 1 else 'things'}, each marked `# unsure:` where it stands")
-    for one in draft.unsure[:_MOST_TOLD]:
+    ranked = sorted(draft.unsure, key=lambda one: _WEIGHTY.index(one.field) if one.field in _WEIGHTY else len(_WEIGHTY))
+    for one in ranked[:_MOST_TOLD]:
         print(f"  {one}", file=sys.stderr)
     if number > _MOST_TOLD:
         print(f"  and {number - _MOST_TOLD} more", file=sys.stderr)
@@ -199,6 +203,8 @@ def _add(draft: Draft, known: Contract, into: Path, output: Path | None, *, is_d
     counts = added(draft)
     for aside in draft.set_aside:
         _say(f"not added: {aside.pattern['id']} of {aside.table}: {aside.because}")
+    for table, number in draft.left_out.items():
+        _say(f"not added: {counted(number, 'pattern')} of {table}, the rarest")
     if not any(counts.values()):
         write(f"{into} declares all that was asked: nothing to add\n")
         return

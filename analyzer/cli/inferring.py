@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 __all__ = ["gather_evidence"]
 
-_EACH = 50_000
+_EACH = 20_000
 """So many records are looked at one by one, then one in two, then one in four, and so on to the end of the logs."""
 
 _MOST_SLICES = 1_000

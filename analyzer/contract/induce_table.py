@@ -77,6 +77,7 @@ class TableDraft:
         table: dict[str, Any] = {"name": self._name, "partition_key": schema.partition or "PK"}
         if schema.sort:
             table["sort_key"] = schema.sort
+        table |= self._types(schema)
         if schema.unsure and self._known is None:
             self._doubt("", "", "partition_key", schema.unsure)
         indexes = self._indexes(schema)
@@ -89,6 +90,16 @@ class TableDraft:
         table |= {"indexes": indexes} if indexes else {}
         table["patterns"] = self._patterns(entities)
         return table
+
+    def _types(self, schema: Schema) -> dict[str, Any]:
+        """Return the types of key attributes that are no strings, where the table is described."""
+        if self._described is None or self._known is not None:
+            return {}
+        told = {
+            name: self._described.attribute_types.get(name, "S") for name in (schema.partition, schema.sort) if name
+        }
+        types = {name: kind for name, kind in told.items() if kind != "S"}
+        return {"types": types} if types else {}
 
     def _schema(self, index: str | None, seen: Sequence[Seen]) -> Schema:
         if self._known is not None and (self._known.schema(index)[0]):

@@ -159,7 +159,9 @@ def _reader(rows: Sequence[_Row], depth: int, place: _Place) -> Callable[[_Row],
     """Decide how the segments of one place are read."""
     whole = sum(row.weight for row in rows)
     words, stems, prefixes = _tally(rows, depth)
-    clear = {row.segments[depth].text for row in rows if row.sure and row.segments[depth].kind in {"word", "counted"}}
+    clear = {row.segments[depth].text for row in rows if row.sure and row.segments[depth].kind == "word"}
+    if len(clear) > _MOST_LITERALS:  # a log may say token and bear keys
+        clear = set()
     literals = clear | _literals(words, rows, depth, place, whole)
     kept_stems = _frequent(stems, place, whole, literals, _MOST_LITERALS if place.is_start else _MOST_PREFIXES, 2)
     kept = _frequent(prefixes, place, whole, literals, _MOST_PREFIXES, _LEAST_VARIETY)

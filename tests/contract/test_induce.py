@@ -189,6 +189,7 @@ def test_tables_as_they_are_described_leave_nothing_to_guess(
         name="cases",
         partition_key=("PK",),
         sort_key=("SK",),
+        attribute_types={"PK": "S", "SK": "N"},
         indexes=(
             IndexDescription(name="ByDay", kind="gsi", partition_key=("a", "b"), sort_key=("c",), projection=("x",)),
             IndexDescription(name="Local", kind="lsi", partition_key=("PK",), projection="all"),
@@ -197,6 +198,7 @@ def test_tables_as_they_are_described_leave_nothing_to_guess(
     counts = counted((shape("GetItem", CASE, META), "web", MINUTE, 1.0))
     found = induce(Evidence(counts, described={"cases": described}))
     assert (table(found)["partition_key"], table(found)["sort_key"]) == ("PK", "SK")
+    assert table(found)["types"] == {"SK": "N"}
     assert table(found)["indexes"] == [
         {"name": "ByDay", "kind": "gsi", "projection": ["x"], "partition_key": ["a", "b"], "sort_key": ["c"]},
         {"name": "Local", "kind": "lsi", "projection": "all", "partition_key": "PK"},

@@ -91,8 +91,12 @@ def test_what_comes_too_rarely_is_no_kind() -> None:
 
 def test_what_a_sampler_left_in_clear_is_a_kind_however_rare() -> None:
     assert texts("CASE#~kabcdefgh", sure=True, times=1) == ["CASE#<id>"]
-    assert texts("V2#~dabcdefgh", sure=True, times=1) == ["V2#<number>"]
     assert texts("CASE#<id>#<n>", sure=True, times=1) == ["CASE#<id>#<number>"]
+
+
+def test_a_log_that_says_token_and_bears_keys_is_not_believed() -> None:
+    assert texts(*(f"USER#{name}" for name in NAMES), sure=True) == ["USER#<id>"]
+    assert texts("USER#anna7", "USER#bo8", sure=True, times=1) == ["USER#<id>"]
 
 
 def test_a_delimiter_inside_of_values_parts_nothing() -> None:
