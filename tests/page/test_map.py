@@ -173,6 +173,13 @@ def test_a_daemon_that_has_just_begun_shows_what_it_knows_and_since_when(screen:
     page.wait_for_function("() => document.querySelector('#cell-says').innerText.includes('13:59:20 UTC')")
 
 
+def test_of_a_table_that_nobody_knows_the_hottest_is_shown_instead(screen: Screen) -> None:
+    page = screen.open("#table=forgotten&index=&direction=write")
+    assert page.locator("#map select option:checked").inner_text().startswith("orders reads")
+    assert "forgotten" not in page.url
+    screen.wrong.clear()  # the browser itself tells of the 404
+
+
 def test_where_keys_are_not_visible_the_map_says_how_they_become_so(screen: Screen) -> None:
     screen.page.goto(f"{screen.url}/#table=sessions&index=&direction=read")
     screen.page.wait_for_selector("text=keys are not visible in metrics")

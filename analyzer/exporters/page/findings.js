@@ -99,10 +99,15 @@ function body(finding) {
       el("dl", { class: "pairs wide" }, ...evidence(finding).map(([name, value]) => pair(name, value)))),
     el("p", { class: "actions" },
       el("button", { type: "button", class: "link", "data-focus": `${finding.id} map`, text: "show on the map",
-        onclick: () => look({ table: finding.table, index: finding.index ?? "", direction: finding.direction ?? state.direction,
+        onclick: () => look({ ...where_of(finding), table: finding.table, index: finding.index ?? "", direction: finding.direction ?? state.direction,
           finding: finding.id, row: null, column: null, from: null, to: null }, { is_step: true }) }),
       finding.runbook ? el("a", { href: finding.runbook, text: "runbook" }) : null),
     finding.status === "closed" ? null : snooze_form(finding));
+}
+
+/** Return account and region of a finding where the map has to be told them: those of the map that is shown were given. */
+function where_of(finding) {
+  return { account: state.account === null ? null : finding.account, region: state.region === null ? null : finding.region };
 }
 
 function pair(name, value) {

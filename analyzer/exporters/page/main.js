@@ -15,7 +15,9 @@ import { show_verdict, show_waiting } from "./verdict.js";
 
 const WAIT_MS = 3000;
 const WHOLE = 6; // updates after which the map is fetched whole: shares, shapes and bounds come with it alone
-const OF_THE_MAP = ["table", "index", "direction", "mode", "from", "to"];
+const NOT_FOUND = 404;
+const ANYWHERE = { account: null, region: null, table: null, index: null, direction: null, from: null, to: null };
+const OF_THE_MAP = ["account", "region", "table", "index", "direction", "mode", "from", "to"];
 const known = { report: null, patterns: [], indexes: [], honesty: null, targets: [] };
 let following = null;
 let updates = 0;
@@ -84,7 +86,9 @@ async function refresh_beside() {
 async function choose_map() {
   const finding = known.report.findings.find((one) => one.id === known.report.verdict.finding);
   if (state.table === null && finding) {
-    look({ table: finding.table, index: finding.index ?? "", direction: finding.direction }, { is_silent: true });
+    const { account, region } = known.report; // null where there are several
+    look({ account: account === null ? finding.account : null, region: region === null ? finding.region : null,
+      table: finding.table, index: finding.index ?? "", direction: finding.direction }, { is_silent: true });
   }
   await show_map();
 }
@@ -94,6 +98,10 @@ async function show_map() {
     await load_map(known.targets);
   } catch (error) {
     if (error instanceof SignInError) return ask_for_token(error.message);
+    if (error instanceof RefusedError && error.status === NOT_FOUND && state.table !== null) {
+      look(ANYWHERE, { is_silent: true }); // nothing is kept of it: the hottest of all is shown
+      return show_map();
+    }
     at("map-says").textContent = `The map cannot be shown: ${error.message}`;
   }
   return null;
@@ -164,7 +172,8 @@ at("map-frame").addEventListener("click", (event) => {
   if (row !== undefined) pin(current_map(), { row: Number(row), column: null });
 });
 document.addEventListener("keydown", (event) => {
-  if (event.key === "Escape" && back()) event.preventDefault();
+  const is_typing = ["INPUT", "SELECT"].includes(event.target.tagName);
+  if (event.key === "Escape" && !is_typing && back()) event.preventDefault();
 });
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => redraw());
 new ResizeObserver(() => over()).observe(at("map-frame"));

@@ -33,7 +33,7 @@ export function current_map() {
 export function map_query() {
   const is_zoomed = state.from !== null && state.to !== null;
   const is_fine = is_zoomed && Date.parse(state.to) - Date.parse(state.from) <= FINE_MS;
-  return { table: state.table, index: state.index || null, direction: state.direction, mode: state.mode ?? "ceiling",
+  return { account: state.account, region: state.region, table: state.table, index: state.index || null, direction: state.direction, mode: state.mode ?? "ceiling",
     since: is_zoomed ? state.from : null, until: is_zoomed ? state.to : null, step: is_fine ? "1s" : null };
 }
 
@@ -56,7 +56,8 @@ export async function load_map(targets) {
 
 /** Take the columns of an update; returns false where the map has to be fetched anew. */
 export function take_columns(update) {
-  if (map === null || state.from !== null) return true;
+  if (map === null) return false;
+  if (state.from !== null) return true;
   const made = patched(map, update);
   if (made === null) return false;
   if (cursor !== null) cursor = { ...cursor, column: column_of(made, time_of(map, cursor.column)) };

@@ -8,13 +8,17 @@ import { clock, compact, place, share } from "./words.js";
 
 /** Show the controls for a map; `targets` are the API's, the hottest first. */
 export function show_controls(targets, map) {
-  const chosen = JSON.stringify([map.table, map.index, map.direction]);
-  const listed = targets.map((one) => [JSON.stringify([one.table, one.index, one.direction]),
-    `${place(one.table, one.index)} ${one.direction}s${one.heat?.value ? `, heat ${one.heat.value.toFixed(2)}` : ""}${one.throttled ? ", throttled" : ""}`]);
+  const is_mixed = (name) => new Set(targets.map((one) => one[name])).size > 1;
+  const [accounts, regions] = [is_mixed("account"), is_mixed("region")];
+  const value_of = (one) => JSON.stringify([accounts ? one.account : null, regions ? one.region : null, one.table, one.index, one.direction]);
+  const chosen = value_of(map);
+  const listed = targets.map((one) => [value_of(one), [`${place(one.table, one.index)} ${one.direction}s`,
+    one.heat?.value && `heat ${one.heat.value.toFixed(2)}`, one.throttled && "throttled", accounts && one.account, regions && one.region]
+    .filter(Boolean).join(", ")]);
   if (!listed.some(([value]) => value === chosen)) listed.unshift([chosen, `${place(map.table, map.index)} ${map.direction}s`]);
   const select = el("select", { "aria-label": "Table or index, and direction", "data-focus": "target", onchange: () => {
-    const [table, index, direction] = JSON.parse(select.value);
-    look({ table, index: index ?? "", direction, row: null, column: null, pattern: null, from: null, to: null }, { is_step: true });
+    const [account, region, table, index, direction] = JSON.parse(select.value);
+    look({ account, region, table, index: index ?? "", direction, row: null, column: null, pattern: null, from: null, to: null }, { is_step: true });
   } }, ...listed.map(([value, text]) => el("option", { value, text, selected: value === chosen })));
   fill(
     at("map-controls"),

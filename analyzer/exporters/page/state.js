@@ -1,6 +1,6 @@
 // What is looked at, kept in the address after `#`, so that a link shows a colleague the same.
 
-const NAMES = ["table", "index", "direction", "mode", "view", "from", "to", "row", "column", "finding", "pattern"];
+const NAMES = ["account", "region", "table", "index", "direction", "mode", "view", "from", "to", "row", "column", "finding", "pattern"];
 const listeners = [];
 
 /** What is looked at now; null is not chosen. `index` is "" for the base table. */

@@ -52,7 +52,9 @@ function when(report, finding) {
   if (finding !== null) told.push(place(finding.table, finding.index));
   told.push(report.region, report.account);
   if (report.verdict.state === "fault") told.push(report.verdict.confidence);
-  if (report.mode === "observe") told.push("observing: nothing pages");
+  if (report.mode === "observe") {
+    told.push(`observing${report.observing_until ? ` until ${report.observing_until.slice(0, 16)}Z` : ""}: nothing pages`);
+  }
   return told.filter(Boolean).flatMap((one, index) => (index === 0 ? [one] : [" · ", one]));
 }
 
