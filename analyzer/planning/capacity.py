@@ -116,7 +116,7 @@ def plan_capacity(
         thumb=thumb_of(
             requests_a_month=None if requests is None else requests * SECONDS_A_MONTH,
             used_share=_used(places),
-            is_spiky=heaviest is not None and heaviest.is_spiky,
+            is_spiky=None if heaviest is None else heaviest.is_spiky,
             is_steady=heaviest is not None and heaviest.is_steady,
             prices=prices,
             best=best,

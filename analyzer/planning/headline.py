@@ -35,6 +35,8 @@ _FULL = 0.8
 """Use ÷ provisioned over a minute from which capacity explains refusals: within a minute they are uneven."""
 _BY_CAPACITY = frozenset({"throttling", "autoscale-lag", "sub-minute-burst", "unpaced-bulk"})
 """Findings beside which refusals by provisioned capacity are the first thing to say."""
+_BY_RISE = frozenset({"on-demand-ramp", "partitions-splitting"})
+"""Limits that a rise runs into: which of them comes before who caused it."""
 _WORTH_A_LINE = frozenset({"throttling", "latency-shift", "gsi-back-pressure", "autoscale-lag", "hot-key"})
 """Findings below high that are still what somebody was woken for."""
 _UNITS = {Direction.READ: ("RCU", "reads"), Direction.WRITE: ("WCU", "writes")}
@@ -68,7 +70,8 @@ def lead_of(report: Report, index: str | None = None) -> Finding | None:
     if grave is not None:
         return grave
     first = roots[0] if roots else None
-    if first is None or (first.severity.rank < 2 and first.detector not in _WORTH_A_LINE):  # noqa: PLR2004 -- high
+    worst = max((one.severity.rank for root, effects in groups if root is first for one in (root, *effects)), default=0)
+    if first is None or (worst < 2 and first.detector not in _WORTH_A_LINE):  # noqa: PLR2004 -- high
         return next((root for root in roots if root.severity.rank == 1 and root.detector in _WORTH_A_LINE), None)
     return first if first.severity.rank >= 1 else None
 
@@ -83,8 +86,10 @@ def headline_of(scene: Scene) -> Headline:
     refused = _refused(scene)
     if lead.detector == "gsi-back-pressure" and lead.severity.rank >= 1 and "throttle_events" in lead.evidence:
         return Headline("index", _index(lead, scene))
-    if refused is not None and refused.cause == "provisioned" and lead.detector in _BY_CAPACITY:
-        return Headline("provisioned", _provisioned(refused, scene))
+    if refused is not None and lead.detector in _BY_CAPACITY and refused.cause in {"provisioned", *_BY_RISE}:
+        is_rise = refused.cause in _BY_RISE
+        told = refused.summary + scene.since if is_rise else _provisioned(refused, scene)
+        return Headline("throttling" if is_rise else "provisioned", told)
     if lead.detector == "throttling" and lead.cause == "key-range":
         return _key_range(lead, scene)
     return Headline(lead.detector, lead.summary + scene.since)

@@ -182,8 +182,11 @@ def _times(count: int) -> str:
 def _infrequent(places: Sequence[Place], prices: Prices, storage_bytes: float | None) -> Option:
     rates = INFREQUENT_PRICES
     more = _total(_requests(places, rates)) - _total(_requests(places, prices))
-    pays_from = more / (prices.storage_gigabyte - rates.storage_gigabyte)
-    because = f"on demand it pays from {number(pays_from)} GB on: requests cost ${number(more)} more a month"
+    saved = prices.storage_gigabyte - rates.storage_gigabyte
+    if saved > 0:
+        because = f"on demand it pays from {number(more / saved)} GB on: requests cost ${number(more)} more a month"
+    else:
+        because = "at these prices it stores no cheaper, and never pays"
     risk = "requests cost a quarter more, so that growing traffic undoes it; the class can be changed twice a month"
     if storage_bytes is None:
         unknown = f"the table's size is not known. {because[0].upper()}{because[1:]}"

@@ -20,6 +20,7 @@ FEW_REQUESTS = 10_000_000
 SUSTAINED = 0.4
 STEADY = 0.7
 _SECONDS_AN_HOUR = 3600
+_SPIKES = {True: "a minute of more than four times the mean", False: "it is not", None: "demand is not known"}
 
 
 class Rule(Struct, frozen=True):
@@ -52,7 +53,7 @@ def thumb_of(
     *,
     requests_a_month: float | None,
     used_share: float | None,
-    is_spiky: bool,
+    is_spiky: bool | None,
     is_steady: bool,
     prices: Prices,
     best: Option | None,
@@ -64,13 +65,13 @@ def thumb_of(
     sustained = None if used_share is None else used_share > SUSTAINED
     rules = (
         Rule("under 10 million requests a month", "on-demand", few, asked),
-        Rule("spiky", "on-demand", is_spiky, "a minute of more than four times the mean" if is_spiky else "it is not"),
+        Rule("spiky", "on-demand", is_spiky, _SPIKES[is_spiky]),
         Rule("use over 40%, sustained", "provisioned", sustained, used),
         Rule(
             "use over 70% and steady",
             "reserved",
             None if used_share is None else used_share > STEADY and is_steady,
-            f"{used}, and it is {'' if is_steady else 'not '}steady",
+            used if used_share is None else f"{used}, and it is {'' if is_steady else 'not '}steady",
         ),
     )
     advice = _advice(rules)

@@ -146,7 +146,7 @@ def _capacity(design: Design) -> Iterator[Block]:
         yield Paragraph(
             f"At the declared rates, all month long and on demand: {dollars(sum(known) if known else None)} a month; "
             f"{len(known)} of {len(design.costs)} patterns tell enough. `dynascope capacity` weighs the ways to pay "
-            "once there is traffic."
+            "once consumed units are known."
         )
     if design.costs:
         yield from pattern_blocks(design.costs)

@@ -94,6 +94,12 @@ def test_infrequent_access_says_from_which_size_on_it_pays() -> None:
     assert (told["standard-ia"].dollars or 0) < (told["on-demand"].dollars or 0)
 
 
+def test_infrequent_access_that_stores_no_cheaper_never_pays() -> None:
+    cheap = replace(LIST_PRICES, storage_gigabyte=0.1)
+    told = {one.name: one for one in options_of([place(read=load(100))], cheap, 2**30)}
+    assert told["standard-ia"].because == "at these prices it stores no cheaper, and never pays"
+
+
 def test_bounds_that_somebody_set_are_kept() -> None:
     assert rules_for(load(70.0), 5, 50) == Rules(minimum=5, maximum=50)
     assert rules_for(load(70.0)) == Rules(minimum=100, maximum=200)
@@ -129,9 +135,9 @@ def test_the_rules_of_thumb_stand_beside_the_arithmetic(
 
 def test_without_a_best_way_only_the_break_even_is_told() -> None:
     told = thumb_of(
-        requests_a_month=None, used_share=None, is_spiky=False, is_steady=False, prices=LIST_PRICES, best=None
+        requests_a_month=None, used_share=None, is_spiky=None, is_steady=False, prices=LIST_PRICES, best=None
     )
-    assert [rule.holds for rule in told.rules] == [None, False, None, None]
+    assert [rule.holds for rule in told.rules] == [None, None, None, None]
     assert told.difference.startswith("at these prices provisioned capacity is cheaper from 29% use on; the rule waits")
 
 
