@@ -1,8 +1,8 @@
 """Speed and memory of the digest as ratios in one run: `python -m tests.bench [--quick]`; exits 1 for a figure missed.
 
 Results are compared before any time counts. Times are CPU seconds of one process each; candidates run interleaved, in
-random order, and a first round is thrown away. Memory and shape churn are measured last. `--only plain`, `--only hard`
-and `--only churn` run a part.
+random order, and a first round is thrown away. Memory and shape churn are measured last. `--only plain`, `--only hard`,
+`--only churn` and `--only history` run a part.
 """
 
 from __future__ import annotations
@@ -179,13 +179,20 @@ def shape_churn(figures: Figures) -> None:
     figures.judge("shape churn", f"exit {cost.exit_code}", is_met=cost.exit_code == 0, wanted="exit 0")
 
 
+def history(figures: Figures) -> None:
+    """Run the bench of history, which judges for itself."""
+    cost = run([PYTHON, "-m", "tests.bench.bench_history"])
+    print(cost.output, end="")
+    figures.judge("history", f"exit {cost.exit_code}", is_met=cost.exit_code == 0, wanted="exit 0")
+
+
 def main() -> int:
     """Run everything; return the exit code."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="a tenth of the records, five rounds")
     parser.add_argument("--records", type=int, help="records of a log (2,000,000)")
     parser.add_argument("--rounds", type=int, help="rounds that count (15)")
-    parser.add_argument("--only", choices=("plain", "hard", "churn"), help="one log, or shape churn alone")
+    parser.add_argument("--only", choices=("plain", "hard", "churn", "history"), help="one part alone")
     options = parser.parse_args()
     records = options.records or (200_000 if options.quick else 2_000_000)
     rounds = options.rounds or (5 if options.quick else 15)
@@ -193,6 +200,9 @@ def main() -> int:
     figures = Figures()
     if options.only == "churn":
         shape_churn(figures)
+        return int(figures.is_missed)
+    if options.only == "history":
+        history(figures)
         return int(figures.is_missed)
     logs = prepare(records, options.only)
     for log in logs:
@@ -208,6 +218,7 @@ def main() -> int:
     if options.only is None:
         distinct_keys(5 * records, figures)
         shape_churn(figures)
+        history(figures)
     return int(figures.is_missed)
 
 
