@@ -189,7 +189,8 @@ class Aws:
                 client = await self._client(home, service, place.region)
                 answer: dict[str, Any] = await client._make_api_call(operation, params)  # noqa: SLF001 -- AWS's own name
                 if hasattr(answer.get("Body"), "read"):
-                    answer["Body"] = await answer["Body"].read()
+                    with contextlib.closing(answer["Body"]) as body:  # one that breaks off lets its connection go
+                        answer["Body"] = await body.read()
         except EXPECTED as error:
             told = translate(error, service, operation, str(place))
             if told.code in STALE and self._clock() - home.assumed_at >= _SULK_MS:

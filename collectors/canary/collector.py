@@ -16,7 +16,6 @@ import msgspec
 from analyzer.errors import AbsentError, BudgetError, CollectError, DeniedError, MalformedError, UnsupportedError
 from analyzer.model.batch import Batch
 from analyzer.model.sight import Covers, SourceName
-from analyzer.model.table import TimeToLive
 from analyzer.model.target import Target
 from analyzer.model.window import Window
 from collectors.asking import HERE, Spot, member
@@ -90,10 +89,10 @@ class Canary:
         """Look at a table, and say what a run would do and cost at worst; raises CollectError."""
         account = await self._account(self._spot)
         described = member(await self._ask("DescribeTable", TableName=table), "Table", dict, "DescribeTable")
-        told = await self._ask("DescribeTimeToLive", TableName=table)
+        answer = await self._ask("DescribeTimeToLive", TableName=table)
+        told = member(answer, "TimeToLiveDescription", dict, "DescribeTimeToLive")
         try:
-            description = parse_table(described)
-            ttl = parse_time_to_live(told.get("TimeToLiveDescription") or {}) if told else TimeToLive()
+            description, ttl = parse_table(described), parse_time_to_live(told)
         except ValueError as error:
             hint = "look at it with the AWS command line; please report what is unusual about it"
             raise MalformedError("DescribeTable: the answer is not as AWS documents it", hint=hint) from error
@@ -167,9 +166,7 @@ class Canary:
             began = self._clock()
             expires = round(began / 1000) + self._config.expire_seconds
             item = item_of(left, number, plan.ttl_attribute, expires)
-            await self._call(
-                Spot(left.region, left.called_as), "PutItem", TableName=left.table, Item=item, **_if_ours(left)
-            )
+            await self._write(left, "PutItem", Item=item)
             written = (began, self._clock())
             ages = ages_ms(self._phase())
             polls = await self._follow(left, number, written, ages)
@@ -209,15 +206,20 @@ class Canary:
 
     async def _undo(self, left: Left) -> None:
         """Remove the item that may be there, if it is the canary's own, and then the note; a table may be gone."""
-        asked = {"TableName": left.table, "Key": key_of(left, left.pending), **_if_ours(left)}
         try:
-            await self._call(Spot(left.region, left.called_as), "DeleteItem", **asked)
+            await self._write(left, "DeleteItem", Key=key_of(left, left.pending))
         except AbsentError:
             pass
         except CollectError as error:
             hint = f"{error.hint}; then `{_AGAIN}` removes its item"
             raise type(error)(str(error), hint=hint, code=error.code) from error
         self._notes.remove(left)
+
+    async def _write(self, left: Left, operation: str, **asked: object) -> None:
+        """Write on the canary's own items alone; what AWS charged is asked for, since else an answer says nothing."""
+        whole = {"TableName": left.table, "ReturnConsumedCapacity": "TOTAL", **asked, **_if_ours(left)}
+        answer = await self._call(Spot(left.region, left.called_as), operation, **whole)
+        member(answer, "ConsumedCapacity", dict, operation)
 
     async def _pause(self, milliseconds: float, stop: asyncio.Event) -> None:
         """Wait, but no longer than until somebody stops it."""

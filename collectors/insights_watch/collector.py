@@ -187,14 +187,16 @@ class InsightsWatch:
     async def _switch(self, intent: Intent, *, is_on: bool, mode: str) -> None:
         """Switch, and wait until AWS has done it; raises CollectError, also where it FAILED."""
         spot = Spot(intent.region, intent.called_as)
-        await self._call(
+        operation = "UpdateContributorInsights"
+        answer = await self._call(
             spot,
             "dynamodb",
-            "UpdateContributorInsights",
+            operation,
             **_named(intent.target),
             ContributorInsightsAction="ENABLE" if is_on else "DISABLE",
             ContributorInsightsMode=mode,
         )
+        member(answer, "ContributorInsightsStatus", str, operation)
         stands = await self._settled(spot, intent.target)
         if stands.status == "FAILED" and is_on:
             name, text = stands.failure or ("FAILED", "")

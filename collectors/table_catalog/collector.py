@@ -234,10 +234,13 @@ class TableCatalog:
             return quotas, []
         try:
             answer = await self._ask("DescribeLimits")
+            quotas = {name: float(units) for name, units in answer.items() if isinstance(units, int | float)}
+            if not quotas:
+                hint = "something between here and AWS answered in its place: it is asked again"
+                raise MalformedError("DescribeLimits: the answer has no limit", hint=hint)
         except CollectError as error:
             return {}, [self._gap(error, window)]
-        self._known_quotas = {name: float(units) for name, units in answer.items() if isinstance(units, int | float)}
-        self._quotas_at = window.end
+        self._known_quotas, self._quotas_at = quotas, window.end
         return self._known_quotas, []
 
     def _compare(

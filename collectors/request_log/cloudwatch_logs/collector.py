@@ -11,6 +11,7 @@ from analyzer.model.sight import Gap, GapReason, SourceName
 from collectors.asking import Spot, ask_check
 from collectors.request_log.cloudwatch_logs.parse import page_of, wrapped
 from collectors.request_log.decoders.recognize import SAMPLE_BYTES, decoder_named, recognize
+from collectors.request_log.depths import Depths
 from collectors.request_log.polling import PolledStream, wall_clock
 from collectors.request_log.seen import Seen, fingerprint_of
 
@@ -26,8 +27,8 @@ if TYPE_CHECKING:
 
 __all__ = ["CloudwatchLogsStream"]
 
-_SHORT_OVERLAP_MS = 10_000
-"""Most events are there within seconds; the whole overlap is looked at less often, for it is read anew each time."""
+_STEPS_MS = (10_000, 120_000)
+"""Most events are there within seconds, nearly all within two minutes."""
 _SHORTEST_STEP_MS = 1000
 _NATIVE, _WRAPPED = "native", "wrapped"
 """Our own records, and what they are when every line of them lies in an event."""
@@ -40,8 +41,8 @@ _BROKEN = "an event of the log group has no id, time or message"
 class CloudwatchLogsStream(PolledStream):
     """Reads the events of one log group in steps of time.
 
-    Each look reads what came since the last one and a short overlap; now and then one reads the whole overlap again,
-    for events that came late. What was read is known by its event id.
+    Each look reads what came since the last one and a short overlap; now and then one reads further back, or the whole
+    overlap, for events that came late. What was read is known by its event id.
     """
 
     def __init__(
@@ -62,7 +63,7 @@ class CloudwatchLogsStream(PolledStream):
             position = Position(config.path, 0, 0, modified=now - config.look_back_ms)
         self._seen = Seen(position.modified, config.most_seen, position.seen, now + config.overlap_ms)
         self._read_to = position.modified
-        self._looked_whole: Instant | None = None
+        self._depths = Depths(config.overlap_ms, *_STEPS_MS)
         self._step = config.step_ms
         self._decoder = decoder_named(_WRAPPED if config.shape == _NATIVE else config.shape)
         self._unknown = 0
@@ -81,8 +82,9 @@ class CloudwatchLogsStream(PolledStream):
     async def look(self) -> AsyncGenerator[Block, None]:
         """Read what is new, step by step."""
         now = self._clock()
-        is_whole = self._looked_whole is None or not 0 <= now - self._looked_whole < self._config.overlap_ms // 2
-        start = self._seen.horizon if is_whole else max(self._seen.horizon, self._read_to - _SHORT_OVERLAP_MS)
+        depth = self._depths.next_ms(now)
+        is_whole = depth == self._config.overlap_ms
+        start = self._seen.horizon if is_whole else max(self._seen.horizon, self._read_to - depth)
         while start < now:
             end = min(start + self._step, now)
             count = 0
@@ -91,11 +93,10 @@ class CloudwatchLogsStream(PolledStream):
                 yield block
             self._adapt(count)
             self._read_to = max(self._read_to, end)
-            if is_whole and self._seen.advance(end - self._config.overlap_ms):
+            if self._seen.advance(end - depth if is_whole else self._seen.horizon):
                 yield Block(b"", self.position())
             start = end
-        if is_whole:
-            self._looked_whole = now
+        self._depths.note(depth, now)
 
     def gaps(self) -> tuple[Gap, ...]:
         """Return what cannot be looked at; a group whose events are of no shape that is known says so."""

@@ -9,6 +9,7 @@ from analyzer.model.batch import Block, Check, Position
 from analyzer.model.sight import Gap, GapReason, SourceName
 from collectors.asking import Spot, ask_check
 from collectors.request_log.decoders.xray import XRayDecoder
+from collectors.request_log.depths import Depths
 from collectors.request_log.polling import PolledStream, wall_clock
 from collectors.request_log.seen import Seen, fingerprint_of
 from collectors.request_log.xray.parse import batches, began_at, summaries_of, traces_of
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
 __all__ = ["XrayStream"]
 
+_STEP_MS = 120_000
+"""Nearly all traces are listed within two minutes; what is listed again is paid for again."""
 _HINT = "it is looked at again by itself"
 _NOBODY = f"1-00000000-{0:024x}"
 _FEW = 20
@@ -47,6 +50,9 @@ class XrayStream(PolledStream):
         if position is None:
             position = Position(config.path, 0, 0, modified=now - config.look_back_ms)
         self._seen = Seen(position.modified, config.most_seen, position.seen, now + config.overlap_ms)
+        self._depths = Depths(config.overlap_ms, _STEP_MS)
+        self._read_to = position.modified
+        self._waiting_since: Instant | None = None
         self._found = 0
         self._absent = 0
 
@@ -68,7 +74,10 @@ class XrayStream(PolledStream):
         """Fetch the traces that are new, step by step."""
         now = self._clock()
         until = now - self._config.settle_ms
-        start = self._seen.horizon
+        depth = self._depths.next_ms(now)
+        is_whole = depth == self._config.overlap_ms
+        start = self._seen.horizon if is_whole else max(self._seen.horizon, self._read_to - depth)
+        start = start if self._waiting_since is None else min(start, self._waiting_since)
         waiting: list[str] = []
         while start < until:
             end = min(start + self._config.step_ms, until)
@@ -77,10 +86,13 @@ class XrayStream(PolledStream):
                 yield await self._fetch(batch)
                 waiting += (one for one in batch if self._is_waiting(one, now))
             oldest = min((began_at(one) or 0 for one in waiting), default=end)
-            if self._seen.advance(min(end - self._config.overlap_ms, oldest)):
+            if self._seen.advance(min(end - depth, oldest) if is_whole else self._seen.horizon):
                 yield Block(b"", self.position())
             start = end
+            self._read_to = max(self._read_to, end)
             self._pending = len(waiting)
+        self._waiting_since = min((began_at(one) or 0 for one in waiting), default=None)
+        self._depths.note(depth, now)
 
     def gaps(self) -> tuple[Gap, ...]:
         """Return what cannot be looked at; traces that are named and never there lie elsewhere."""
@@ -130,7 +142,7 @@ class XrayStream(PolledStream):
         decoding = XRayDecoder().begin()
         lines, cut = b"", 0
         while True:
-            traces = traces_of(await self._call("BatchGetTraces", **asked))
+            traces = traces_of(await self._call("BatchGetTraces", **asked), found)
             lines += decoding.feed(traces.lines)
             cut += traces.cut
             found |= traces.ids

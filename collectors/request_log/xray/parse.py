@@ -11,7 +11,7 @@ from msgspec import Struct
 from analyzer.errors import MalformedError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from analyzer.model.instant import Instant
 
@@ -59,12 +59,13 @@ def summaries_of(answer: Mapping[str, Any]) -> Summaries:
     return Summaries(tuple(one for one in ids if began_at(one) is not None), answer.get("NextToken") or None)
 
 
-def traces_of(answer: Mapping[str, Any]) -> Traces:
-    """Read one answer; raises MalformedError."""
+def traces_of(answer: Mapping[str, Any], known: Collection[str] = ()) -> Traces:
+    """Read one answer, but for the traces that are known from a page before it; raises MalformedError."""
     found = answer.get("Traces")
     if not isinstance(found, list):
         raise MalformedError("BatchGetTraces: the answer has no Traces", hint=_HINT)
-    traces = [one for one in found if isinstance(one, dict) and isinstance(one.get("Segments"), list)]
+    whole = (one for one in found if isinstance(one, dict) and isinstance(one.get("Segments"), list))
+    traces = [one for one in whole if str(one.get("Id")) not in known]
     lines = b"".join(msgspec.json.encode({"Id": one.get("Id"), "Segments": one["Segments"]}) + b"\n" for one in traces)
     unprocessed = answer.get("UnprocessedTraceIds")
     return Traces(

@@ -112,7 +112,7 @@ def replace(kind: Kind, asked: Asked) -> Reply | None:
         return Reply(500, _HTML, {"Content-Type": "text/html"})
     if kind in {"garbage", "wrong"}:
         written = _GARBAGE if kind == "garbage" else _WRONG
-        return Reply(200, written[asked.protocol == "json"], _kind(asked))
+        return Reply(200, written[asked.is_json], _kind(asked))
     rejected = _rejected(kind, asked)
     return None if rejected is None else reject(asked, rejected)
 
@@ -123,12 +123,12 @@ def code_of(kind: Kind) -> dict[str, str]:
 
 
 def _kind(asked: Asked) -> dict[str, str]:
-    return {"Content-Type": asked.headers.get("Content-Type", "") if asked.protocol == "json" else "text/xml"}
+    return {"Content-Type": asked.headers.get("Content-Type", "") if asked.is_json else "text/xml"}
 
 
 def _rejected(kind: Kind, asked: Asked) -> Rejected | None:
     """Return the error in the words of the service's protocol."""
-    is_json = asked.protocol == "json"
+    is_json = asked.is_json
     if kind == "denied":
         action = f"{asked.service}:{asked.operation}"
         message = f"User: arn:aws:iam::{asked.place[0]}:user/demo is not authorized to perform: {action}"

@@ -69,6 +69,11 @@ class Asked:
     raw: bytes
     headers: Mapping[str, str]
 
+    @property
+    def is_json(self) -> bool:
+        """Whether answers and errors are JSON: X-Ray's too, whose requests moto alone understands."""
+        return self.protocol == "json" or self.service == "xray"
+
 
 @dataclass(frozen=True, slots=True)
 class Reply:
@@ -165,7 +170,7 @@ def reject(asked: Asked, rejected: Rejected) -> Reply:
     """Write an error as the request's protocol has it."""
     request = str(uuid.uuid4())
     query_code = _QUERY_CODES.get(rejected.code, rejected.code)
-    if asked.protocol == "json":
+    if asked.is_json:
         headers = _json_headers(asked, request)
         if asked.service == "monitoring":
             headers["x-amzn-query-error"] = f"{query_code};Sender"

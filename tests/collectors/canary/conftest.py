@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 ACCOUNT = "111122223333"
+CHARGED = {"ConsumedCapacity": {"TableName": "orders", "CapacityUnits": 2.0}}
 
 
 class Clock:
@@ -83,7 +84,7 @@ class LaggingTable(ScriptedAws):
         shown = self._clock.now - 2 + float(self._lag(self._rng, 1)[0]) * 1000
         self.items[name] = (asked["Item"], shown)
         self.ever.append(asked["Item"])
-        return {}
+        return CHARGED
 
     def _query(self, asked: dict[str, Any]) -> dict[str, Any]:
         self._clock.now += 2
@@ -99,4 +100,4 @@ class LaggingTable(ScriptedAws):
     def _delete(self, asked: dict[str, Any]) -> dict[str, Any]:
         self._clock.now += 4
         self.items.pop(self._named(asked["Key"]), None)
-        return {}
+        return CHARGED

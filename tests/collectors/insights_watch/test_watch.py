@@ -61,7 +61,7 @@ class Switch(ScriptedAws):
         self.mode = asked["ContributorInsightsMode"]
         if self.failure is not None and is_on:
             self.status = "FAILED"
-        return {}
+        return {"ContributorInsightsStatus": self.status}
 
     def switched(self) -> list[tuple[str, str]]:
         asked = self.asked("UpdateContributorInsights")

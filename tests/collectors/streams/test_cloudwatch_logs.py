@@ -98,8 +98,8 @@ async def test_what_came_while_the_daemon_was_down_is_read_in_steps(kept: Kept) 
     await kept.read(group.stream(kept.checkpoint()).look())
     assert kept.ids == [f"r{number}" for number in range(100)]
     (position,) = kept.checkpoint()
-    assert position.modified == NOW - 120_000
-    assert len(position.seen) < 10
+    assert position.modified == NOW - 900_000
+    assert len(position.seen) < 30
 
 
 async def test_the_horizon_moves_over_what_is_too_much_to_remember_and_steps_get_shorter(kept: Kept) -> None:

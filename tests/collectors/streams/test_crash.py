@@ -63,7 +63,7 @@ class World:
 
         s3 = S3Stream(S3Config("logs", "ddb/", part_bytes=2000, poll_ms=1), self.bucket.aws, positions, clock)
         logs = CloudwatchLogsStream(
-            CloudwatchLogsConfig("/aws/lambda/orders", poll_ms=1), self.group.aws, positions, clock
+            CloudwatchLogsConfig("/aws/lambda/orders", poll_ms=1, overlap_ms=120_000), self.group.aws, positions, clock
         )
         streams: dict[str, Stream] = {"s3": s3, "logs": logs}
         claims = next((one for one in positions if one.path == CLAIMS), None)
