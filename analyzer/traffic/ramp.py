@@ -33,7 +33,7 @@ _RAISED = frozenset({"capacity", "restore", "billing-mode", "import"})
 class Ramp(Struct, frozen=True):
     """`ratio` is the window's peak ÷ warm throughput, else ÷ twice the earlier peak; None where neither is known.
 
-    `is_uniform` is None where keys were not seen.
+    `is_uniform` is None where keys were not seen, neither in requests nor among those that are throttled.
     """
 
     ratio: float | None = None
@@ -92,6 +92,14 @@ def _warm(traffic: Traffic, direction: Direction) -> float | None:
 def _is_uniform(traffic: Traffic, direction: Direction) -> bool | None:
     is_seen = {Sight.REQUEST_KEYS, Sight.REQUEST_UNITS} <= traffic.sights
     if not is_seen or sum(row.observed for row in traffic.rows) < _ENOUGH:
-        return None
+        return _is_flat(traffic)
     shares = [key.share.high for key in traffic.keys if key.direction is direction and key.level is not KeyLevel.PREFIX]
     return max(shares, default=0.0) < _EVEN
+
+
+def _is_flat(traffic: Traffic) -> bool | None:
+    """Whether no key leads those that Contributor Insights ranks by throttles; None where it ranks too few of them."""
+    ranked = [key for key in traffic.insights if key.rule == "PKT"]
+    if sum(minute.value for key in ranked for minute in key.minutes) < _ENOUGH:
+        return None
+    return max(key.share for key in ranked) < _EVEN

@@ -74,6 +74,13 @@ def test_capacity_that_is_not_known_is_not_numbered() -> None:
     assert first(report(found(), of=(told,))) == "cases: writes over provisioned capacity since 00:20; no autoscaling"
 
 
+def test_a_lesser_cause_of_the_worst_comes_before_what_else_is_as_bad_as_it() -> None:
+    cause = found("unpaced-bulk", Severity.MEDIUM, cause="unpaced")
+    worst = found(cause="on-demand-ramp", severity=Severity.CRITICAL, caused_by="unpaced-bulk")
+    slow = found("latency-shift", Severity.MEDIUM, cause="client")
+    assert first(report(slow, cause, worst)) == "throttling it is"
+
+
 def test_bursts_in_minutes_that_are_half_empty_are_told_as_such() -> None:
     told = seen(refused(), series("ConsumedWriteCapacityUnits", [600.0] * 30, start=START))
     assert "cases: writes over provisioned 50 WCU since 00:20, in bursts: whole minutes use 20% of it" in first(

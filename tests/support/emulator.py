@@ -153,7 +153,10 @@ class LocalAws:
         self.client("dynamodb", region).create_table(**{**asked, **more})
 
     def describe(self, table: str, patch: Mapping[str, Any], **place: str) -> None:
-        """Let DescribeTable tell what a patch says; GlobalSecondaryIndexes are patched by their IndexName."""
+        """Let DescribeTable tell what a patch says; GlobalSecondaryIndexes are patched by their IndexName.
+
+        What a table on demand is said to be warm for (WarmThroughput) is also all that it serves.
+        """
         self._post("describe", {"table": table, "patch": dict(patch), **place})
 
     # history
@@ -178,6 +181,10 @@ class LocalAws:
         """
         told = {"metric": metric, "value": value, "at": at, "dimensions": dict(dimensions), **more}
         self.plant_all([], [told])
+
+    def repeat(self, seconds: float, *, at: int, minutes: int) -> None:
+        """Let all that was served so far, in so many seconds, stand in each of some minutes, at the same pace."""
+        self._post("repeat", {"seconds": seconds, "at": at, "minutes": minutes})
 
     def watch(self, table: str, index: str | None = None, *, since: int | None = 0, **more: Any) -> dict[str, str]:
         """Enable Contributor Insights; return rule names by PKC, SKC, PKT and SKT.

@@ -4,9 +4,10 @@ from typing import Any
 
 import pytest
 
+from analyzer.model.counts import KeyLevel, KeyName
 from analyzer.model.finding import Change, Direction
 from analyzer.model.sight import Sight
-from analyzer.model.traffic import Capacity, Place, Traffic
+from analyzer.model.traffic import Capacity, InsightKey, InsightMinute, Place, Traffic
 from analyzer.traffic.limits_hit import LimitHit, limits_hit
 from analyzer.traffic.metric_throttles import metric_throttles
 from analyzer.traffic.ramp import ramp_of
@@ -153,3 +154,43 @@ def test_an_index_is_as_warm_as_itself() -> None:
     assert ramp_of(traffic(GSI2, metrics=(consumed,), place=place), Direction.WRITE).ratio is None
     unknown = Place(capacity=Capacity("PAY_PER_REQUEST"), table=table())
     assert ramp_of(traffic(GSI2, metrics=(consumed,), place=unknown), Direction.WRITE).ratio is None
+
+
+def throttled_keys(*shares: float, events: float = 50.0, rule: str = "PKT") -> tuple[InsightKey, ...]:
+    return tuple(
+        InsightKey(
+            rule=rule,
+            name=KeyName(KeyLevel.PARTITION, str(number)),
+            key={},
+            key_template={},
+            period_seconds=60,
+            minutes=(InsightMinute(0, events),),
+            share=share,
+        )
+        for number, share in enumerate(shares)
+    )
+
+
+@pytest.mark.parametrize(
+    ("keys", "cause"),
+    [
+        (throttled_keys(*[0.05] * 20), "on-demand-ramp"),
+        (throttled_keys(0.5, *[0.05] * 10), "key-range"),
+        (throttled_keys(*[0.05] * 20, events=1.0), "key-range"),
+        (throttled_keys(*[0.05] * 20, rule="PKC"), "key-range"),
+        ((), "key-range"),
+    ],
+    ids=["none leads", "one leads", "too few refusals", "by use alone", "none ranked"],
+)
+def test_what_contributor_insights_ranks_tells_a_ramp_from_a_hot_key(keys: tuple[InsightKey, ...], cause: str) -> None:
+    place = Place(capacity=Capacity("PAY_PER_REQUEST"), table=table(warm_read_units=4000))
+    metrics = (series("ReadKeyRangeThroughputThrottleEvents", (80,)), series("ConsumedReadCapacityUnits", (600_000,)))
+    assert only(measured(*metrics, place=place, insights=keys)).cause == cause
+
+
+def test_a_ramp_that_the_log_concluded_is_not_told_again_as_what_metrics_call_it() -> None:
+    place = Place(capacity=Capacity("PAY_PER_REQUEST"), table=table(warm_read_units=4000))
+    metrics = (series("ReadKeyRangeThroughputThrottleEvents", (80,)), series("ConsumedReadCapacityUnits", (600_000,)))
+    sights = ALL_REQUEST_SIGHTS | METRICS_ALONE
+    hit = only(measured(*metrics, place=place, sights=sights, rows=(row(),), throttles=(limit(),)))
+    assert (hit.cause, hit.sources) == ("on-demand-ramp", ("request-log", "cloudwatch-metrics"))

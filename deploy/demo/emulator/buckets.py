@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from analyzer.knowledge.limits import READ_UNITS_A_PARTITION, WRITE_UNITS_A_PARTITION
 from analyzer.knowledge.throttling import limit_of
 from deploy.demo.emulator.refusal import ThrottleReason
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
     from deploy.demo.emulator.charges import Charge
-    from deploy.demo.emulator.store import Limits
+    from deploy.demo.emulator.store import Limits, Table
 
 __all__ = ["BURST_SECONDS", "Buckets"]
 
@@ -21,6 +21,8 @@ BURST_SECONDS = 1.0
 """Unused capacity that a bucket keeps. AWS may keep up to 300 s and guarantees none; a demo must not wait for it."""
 
 _SWEEP_AT = 20_000
+_WHOLE = ("the whole of a table",)
+"""In place of a partition key."""
 
 
 @dataclass(slots=True)
@@ -45,6 +47,18 @@ class Buckets:
     def __init__(self) -> None:
         self._buckets: dict[tuple[object, ...], _Bucket] = {}
         self._squeezed: dict[ThrottleReason, int] = {}
+        self._warm: dict[tuple[str, str], float] = {}
+
+    def warm(self, table: Table, units: Mapping[str, Any]) -> None:
+        """Serve no more of a table on demand than it is warm for; its refusals are those of full partitions.
+
+        Source: Developer Guide, "DynamoDB on-demand capacity mode", read 2026-11-30. AWS makes more partitions within
+        minutes; here it stays so until it is told otherwise.
+        """
+        for direction in ("read", "write"):
+            rate = units.get(f"{direction.capitalize()}UnitsPerSecond")
+            if rate:
+                self._warm[table.resource(None), direction] = float(rate)
 
     def squeeze(self, reason: ThrottleReason, times: int) -> None:
         """Refuse so many calls for a reason, whatever the buckets hold: also for limits that have no bucket here.
@@ -91,6 +105,9 @@ class Buckets:
         ceiling = READ_UNITS_A_PARTITION if direction == "read" else WRITE_UNITS_A_PARTITION
         limits = [("KeyRangeThroughputExceeded", charge.partition, float(ceiling))]
         limits += [(suffix, (), rate) for suffix, rate in _stated(view.schema.limits, direction)]
+        is_on_demand = view.schema.limits.provisioned_write is None
+        if is_on_demand and (resource, direction) in self._warm:
+            limits.append(("KeyRangeThroughputExceeded", _WHOLE, self._warm[resource, direction]))
         for suffix, key, rate in limits:
             name = (resource, direction, suffix, key)
             yield self._bucket(name, rate, now), name, ThrottleReason(place + suffix, resource)

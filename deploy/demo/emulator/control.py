@@ -11,6 +11,7 @@ import msgspec
 from aiohttp import web
 from msgspec import Struct, field
 
+from deploy.demo.emulator.clock import MINUTE, minute_of
 from deploy.demo.emulator.faults import Fault
 from deploy.demo.emulator.insights import ACCESSED, MODES
 from deploy.demo.emulator.minutes import Resource
@@ -67,6 +68,14 @@ class _Throttled(_Placed):
     reason: str
     index: str | None = None
     times: int = 1
+
+
+class _Repeated(Struct, forbid_unknown_fields=True):
+    seconds: float
+    """How long what was counted took."""
+    at: int
+    """The first minute in which it is to stand."""
+    minutes: int
 
 
 class _Described(_Placed):
@@ -141,9 +150,18 @@ class _Control:
             watch.failure, watch.rules = asked.failure, {}
         return {"rules": {rule: name for rule, (name, _) in watch.rules.items()}}
 
+    async def repeat(self, raw: bytes) -> object:
+        asked = msgspec.json.decode(raw, type=_Repeated)
+        first = minute_of(asked.at / 1000)
+        self._services.meter.minutes.repeat(asked.seconds, range(first, first + asked.minutes * MINUTE, MINUTE))
+        return {}
+
     async def describe(self, raw: bytes) -> object:
-        asked = msgspec.json.decode(raw, type=_Described)
-        self._services.overlay.catalog.say(asked.place, asked.table, asked.patch)
+        asked, overlay = msgspec.json.decode(raw, type=_Described), self._services.overlay
+        overlay.catalog.say(asked.place, asked.table, asked.patch)
+        warm = asked.patch.get("WarmThroughput")
+        if warm is not None and overlay.has(asked.place, asked.table):
+            overlay.buckets.warm(overlay.find(asked.place, asked.table), warm)
         return {}
 
     async def scaling(self, raw: bytes) -> object:
@@ -229,6 +247,7 @@ def add_routes(app: web.Application, services: Services) -> None:
         ("plant", control.plant),
         ("insights", control.insights),
         ("describe", control.describe),
+        ("repeat", control.repeat),
         ("scaling", control.scaling),
         ("trail", control.trail),
         ("faults", control.faults),

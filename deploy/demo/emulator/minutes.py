@@ -82,6 +82,11 @@ class Stat:
             for value, times in other.values.items():
                 self.values[value] = self.values.get(value, 0) + times
 
+    def scaled(self, factor: float) -> Stat:
+        """Return the same values so many times as often."""
+        values = None if self.values is None else {value: times * factor for value, times in self.values.items()}
+        return Stat(self.total * factor, self.count * factor, self.least, self.most, values)
+
     def tell(self, statistic: str) -> float | None:
         """Return a statistic by CloudWatch's name, or a percentile (`p99`); None where it has none."""
         if not self.count:
@@ -146,6 +151,24 @@ class Minutes:
             if len(keys) > most:
                 self.trimmed += len(keys) - most
                 by_minute[minute] = dict(top(keys, most))
+
+    def repeat(self, seconds: float, minutes: Iterable[int]) -> None:
+        """Let all that was counted stand in each of some minutes, as it were had they gone on like it.
+
+        `seconds` is how long it took; the minutes in which it was counted are forgotten.
+        """
+        factor, wanted = 60 / seconds, tuple(minutes)
+        for name, by_minute in self.series.items():
+            whole = Stat(values={} if name.metric in DISTRIBUTED else None)
+            for stat in by_minute.values():
+                whole.merge(stat)
+            self.series[name] = {minute: whole.scaled(factor) for minute in wanted}
+        for ranked, of_minutes in self.keys.items():
+            summed: dict[Key, float] = {}
+            for keys in of_minutes.values():
+                for key, value in keys.items():
+                    summed[key] = summed.get(key, 0.0) + value * factor
+            self.keys[ranked] = {minute: dict(summed) for minute in wanted}
 
     def names(self, place: Place) -> Iterable[SeriesName]:
         """Return the series of a place."""
