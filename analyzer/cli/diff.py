@@ -41,7 +41,7 @@ def diff(  # noqa: PLR0913, PLR0917 -- one parameter an option
     say a request costs. It calls nobody and changes nothing; it is made for a pull request.
 
     \b
-      dynascope diff contract.yaml changed.yaml --log last-week/*.jsonl.gz
+      dynascope diff contract.yaml changed.yaml --log 'last-week/*.jsonl.gz'
       dynascope diff contract.yaml changed.yaml --format markdown -o comment.md
 
     Exit 0 when nothing breaks, 1 when the heat of a key crosses 1 or a pattern loses its index, 2 on wrong usage or a
