@@ -38,6 +38,15 @@ _MOVES_ALWAYS = frozenset({"analysis_seconds", "as_of", "records"})
 """What of the part `honesty` differs after every judgement: it comes along, and is no change by itself."""
 
 
+class News(Struct, frozen=True):
+    """What one judgement has to tell: every part, and the text of what of it lasts."""
+
+    turn: int
+    as_of: str
+    parts: Parts
+    texts: dict[str, str]
+
+
 class Told(Struct):
     """What one listener knows: the text of each part, and the map that it looks at."""
 
@@ -58,10 +67,13 @@ class Events:
         self._draw = draw
         self._heartbeat = heartbeat_seconds
         self._listeners: set[asyncio.Event] = set()
+        self._turn = 0
+        self._news: News | None = None
         self._is_closed = False
 
     def wake(self) -> None:
         """Tell every listener that something was judged; one that is still at the last update gets the newest next."""
+        self._turn += 1
         for listener in self._listeners:
             listener.set()
 
@@ -107,22 +119,27 @@ class Events:
     async def _update(self, told: Told, question: MapQuestion | None) -> dict[str, Any] | None:
         """Return what this listener does not know yet; None before anything was judged."""
         try:
-            as_of, parts = await self._parts()
+            news = await self._newest()
             drawn = None if question is None else await self._draw(question)
         except web.HTTPServiceUnavailable:
             return None
-        found: dict[str, Any] = {}
-        for name, part in parts.items():
-            text = json.dumps(_lasting(part), sort_keys=True)
-            if told.parts.get(name) != text:
-                told.parts[name] = text
-                found[name] = part
+        found = {name: part for name, part in news.parts.items() if told.parts.get(name) != news.texts[name]}
+        told.parts = news.texts
         if drawn is not None and question is not None:
             columns = changed_columns(told.heat_map, drawn, is_relative=question.is_relative)
             told.heat_map = drawn
             if columns is not None:
                 found["heatmap"] = columns
-        return {"as_of": as_of, "slice_ms": SLICE_MS, "changed": sorted(found), **found}
+        return {"as_of": news.as_of, "slice_ms": SLICE_MS, "changed": sorted(found), **found}
+
+    async def _newest(self) -> News:
+        """Return what there is to tell, made once for all listeners; raises HTTPServiceUnavailable before any of it."""
+        turn = self._turn
+        if self._news is None or self._news.turn != turn:
+            as_of, parts = await self._parts()
+            texts = {name: json.dumps(_lasting(part), sort_keys=True) for name, part in parts.items()}
+            self._news = News(turn, as_of, parts, texts)
+        return self._news
 
 
 def changed_columns(before: HeatMap | None, now: HeatMap, *, is_relative: bool = False) -> dict[str, Any] | None:

@@ -33,10 +33,6 @@ def _list(node: Node) -> Node:
     return {"type": "array", "items": node}
 
 
-def _of(name: str) -> Node:
-    return {"$ref": f"#/components/schemas/{name}"}
-
-
 def _maybe(node: Node) -> Node:
     return {"anyOf": [node, {"type": "null"}]}
 
