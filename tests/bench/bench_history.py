@@ -1,6 +1,6 @@
 """What history takes: ten thousand rows a minute for seven days, two of them as minutes and five as hours.
 
-`python -m tests.bench.bench_history` writes an hour of rows as the daemon would, minute by minute, then as one hour, and
+`python -m tests.bench.bench_history` writes an hour of rows as the daemon does, minute by minute, then as one hour, and
 exits 1 where seven days of such hours take more than 2 GB. Rows are of 200 tables, 2,000 shapes and 5 callers; requests
 a minute are log-normal about 12 with crowds, latencies log-normal, bytes and sums of latency different in every row.
 """
