@@ -17,6 +17,7 @@ const TOP = 54;
 const FLAT = 5;
 const NEAR = 0.04; // of the width: closer marks share one text
 const BEGAN = " began";
+const KEYS = "Arrow keys move, Shift and arrows select a stretch, Enter pins or zooms, Escape goes back. The button table shows it in words.";
 
 let map = null;
 let parts = null; // the elements of the frame
@@ -33,7 +34,8 @@ export function current_map() {
 export function map_query() {
   const is_zoomed = state.from !== null && state.to !== null;
   const is_fine = is_zoomed && Date.parse(state.to) - Date.parse(state.from) <= FINE_MS;
-  return { account: state.account, region: state.region, table: state.table, index: state.index || null, direction: state.direction, mode: state.mode ?? "ceiling",
+  return { account: state.account, region: state.region, table: state.table, index: state.index || null,
+    direction: state.direction, mode: state.mode ?? "ceiling",
     since: is_zoomed ? state.from : null, until: is_zoomed ? state.to : null, step: is_fine ? "1s" : null };
 }
 
@@ -146,15 +148,16 @@ function build({ figures }) {
   const labels = map.rows.map((row, number) => label(row, number, tall[number], named[number]));
   const overlay = el("canvas", { class: "overlay", "aria-hidden": "true" });
   const box = el("div", { class: "cells", tabindex: "0", role: "application", "aria-roledescription": "heat map", "data-focus": "cells",
-    "aria-label": `${map_title(map)}. Arrow keys move, Shift and arrows select a stretch, Enter pins or zooms, Escape goes back. The same is in the table below.`,
+    "aria-label": `${map_title(map)}. ${KEYS}`,
     "aria-describedby": "cell-says" }, overlay);
   const says = el("p", { id: "cell-says", class: "cell-says", "aria-live": "polite" });
   const [heat, top] = [el("div", { class: "heat" }), el("div", { class: "top" })];
   const marks = el("div", { class: "marks" });
   box.style.height = `${edges.at(-1)}px`;
   const most = Math.max(...map.top.units.map((one) => one ?? 0));
+  const limit = map.top.limit === null ? "" : `, limit ${compact(map.top.limit)}`;
   fill(at("map-frame"),
-    el("p", { class: "top-says", text: `${map.direction} units a second: at most ${compact(most)}${map.top.limit === null ? "" : ` of ${compact(map.top.limit)}`}` }),
+    el("p", { class: "top-says", text: `${map.direction} units a second: up to ${compact(most)}${limit}` }),
     el("div", { class: "top-box" }, top, marks),
     el("p", { class: "share-says", text: "share of units" }),
     el("div", { class: "labels" }, ...labels), el("div", { class: "heat-box" }, heat, box),

@@ -37,7 +37,8 @@ export function show_foot(map, says) {
   fill(
     at("map-foot"), says,
     map.mode === "relative"
-      ? el("p", { class: "legend" }, el("strong", { text: "Relative: " }), "0 ", ramp(), " the map's hottest cell. It says nothing about ceilings.", ...others())
+      ? el("p", { class: "legend" }, el("strong", { text: "Relative: " }), "0 ", ramp(),
+        " the map's hottest cell. It says nothing about ceilings.", ...others())
       : el("p", { class: "legend" }, "0 ", ramp(), " 0.7 ", swatch("warm", "0.7–1.0"), swatch("hot", "over 1.0"), "of what one partition serves", ...others()),
     state.view === "table" ? table(map) : null,
   );

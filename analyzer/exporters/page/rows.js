@@ -1,6 +1,6 @@
 // How tall each row is: all alike where there is room, else those that say something taller than the others.
 
-const ROW_MOST = 24;
+const ROW_MOST = 30;
 const ROW_READABLE = 13;
 const LOUD = 16;
 const QUIET_LEAST = 6;

@@ -32,11 +32,6 @@ export function read() {
   return changed;
 }
 
-/** Whether anything is pinned that a filter follows. */
-export function is_pinned() {
-  return state.row !== null || state.pattern !== null || state.finding !== null;
-}
-
 function write(is_step) {
   const told = new URLSearchParams(NAMES.filter((name) => state[name] !== null).map((name) => [name, state[name]]));
   const address = `${location.pathname}${location.search}${told.size ? `#${told}` : ""}`;

@@ -1,4 +1,4 @@
-// Numbers, times, places and keys in words, the same as in the terminal (analyzer/render/words.py).
+// Numbers, times and places in words, the same as in the terminal (analyzer/render/words.py).
 
 export const RANKS = { low: 0, medium: 1, high: 2, critical: 3 };
 
@@ -55,13 +55,6 @@ export function place(table, index) {
   if (table === null || table === undefined) return "everywhere";
   if (table === "") return "an unnamed table";
   return index === null || index === undefined ? table : `${table}/${index}`;
-}
-
-/** Write a key: the value alone where it has one attribute. */
-export function key_words(key) {
-  const parts = Object.entries(key ?? {});
-  if (parts.length === 0) return "(a key)";
-  return parts.length === 1 ? String(parts[0][1]) : parts.map(([name, value]) => `${name}=${value}`).join(" ");
 }
 
 /** Write who does it. */
