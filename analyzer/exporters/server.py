@@ -71,7 +71,7 @@ class Server:
         self._exposition: Exposition = NOTHING_YET
         self._runner: web.AppRunner | None = None
         self._is_local = True
-        self._gate = Gate(access)
+        self.gate = Gate(access)
 
     @property
     def policy(self) -> Policy:
@@ -100,11 +100,11 @@ class Server:
 
     def admit(self, access: Access) -> None:
         """Ask this of clients from now on; another certificate of the server takes a new start."""
-        self._gate = Gate(access)
+        self.gate = Gate(access)
 
     async def start(self, host: str, port: int) -> int:
         """Listen, and return the port; raises UsageError where the address cannot be had."""
-        tls = self._gate.access.tls
+        tls = self.gate.access.tls
         self._is_local = is_loopback(host)
         logging.getLogger("aiohttp.server").addFilter(_is_ours)
         app = web.Application(middlewares=[self._guard])
@@ -153,7 +153,7 @@ class Server:
         if self._is_local and not is_loopback(host_of(request.headers.get("Host", "localhost"))):
             return web.Response(status=403, text="this address is served to this machine alone\n")
         try:
-            self._gate.check(request)
+            self.gate.check(request)
             response = await handler(request)  # its name is aiohttp's, which passes it by keyword
         except web.HTTPException as refusal:
             kept = {name: refusal.headers[name] for name in _OF_REFUSALS if name in refusal.headers}
