@@ -10,7 +10,7 @@ from analyzer.figures.targets import hottest_places
 from analyzer.model.instant import format_instant
 from analyzer.model.report import Mode
 from analyzer.model.sight import SourceName
-from analyzer.render.json import plain_value, report_object
+from analyzer.render.json import plain_value
 
 if TYPE_CHECKING:
     from analyzer.exporters.assemble import Health
@@ -108,9 +108,11 @@ def _index(strip: IndexStrip, report: Report) -> Node:
     }
 
 
-def honesty_object(report: Report, health: Health | None) -> Node:
-    """Return how far all of it can be trusted: samples, coverage, delays, the sketch's error, gaps."""
-    document = report_object(report)
+def honesty_object(report: Report, document: Node, health: Health | None) -> Node:
+    """Return how far all of it can be trusted: samples, coverage, delays, the sketch's error, gaps.
+
+    `document` is the report as it is shown.
+    """
     rows = [row for traffic in report.traffic for row in traffic.rows if row.observed and row.requests.value]
     sides = [side for traffic in report.traffic for side in traffic.key_sides if side.units]
     skips = Counter(skip.detector for skip in report.skipped)

@@ -20,7 +20,7 @@ from analyzer.figures.lag import index_strip
 from analyzer.figures.plots import heat_figure, lag_figure, shares_figure, top_figure
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Hashable
+    from collections.abc import Awaitable, Callable, Hashable, Iterable
 
     from analyzer.exporters.asked import MapQuestion
     from analyzer.exporters.atlas import Atlas
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from analyzer.exporters.shown import Shown
     from analyzer.model.heatmap import HeatMap
     from analyzer.model.report import Report
+    from analyzer.model.traffic import Traffic
 
 __all__ = ["PAGE_POLICY", "Screen"]
 
@@ -86,13 +87,18 @@ class Screen:
         calls = NO_CALLS if self.atlas is None else await self.atlas.calls(report)
         return patterns_object(document, calls)
 
+    async def targets(self) -> dict[str, Any]:
+        """Return the tables and indexes to choose from."""
+        return await asyncio.to_thread(targets_object, self._shown.judged())
+
     async def gsi(self) -> dict[str, Any]:
         """Return how indexes keep up."""
         return await asyncio.to_thread(gsi_object, self._shown.judged())
 
     async def honesty(self) -> dict[str, Any]:
         """Return how far to trust it all."""
-        return honesty_object(self._shown.judged(), None if self.atlas is None else self.atlas.health())
+        report, document = self._shown.judged(), self._shown.document()
+        return honesty_object(report, document, None if self.atlas is None else self.atlas.health())
 
     async def drawn(self, question: MapQuestion) -> HeatMap | None:
         """Return a map, None where there is no such target."""
@@ -110,11 +116,12 @@ class Screen:
             if len(kept) >= _MOST_KEPT:
                 del kept[next(iter(kept))]
             kept[name] = asyncio.ensure_future(_awaited(make))
+        made = kept[name]
         try:
-            return await asyncio.shield(kept[name])
-        except BaseException:
-            kept.pop(name, None)
-            raise
+            return await asyncio.shield(made)
+        finally:
+            if made.done() and (made.cancelled() or made.exception() is not None):
+                kept.pop(name, None)  # it is tried again; one who left meanwhile changes nothing for the others
 
     async def _answer(self, name: str, make: Callable[[], Awaitable[dict[str, Any]]]) -> web.Response:
         self._shown.judged()
@@ -154,7 +161,7 @@ class Screen:
         return _json(_json_bytes(changes_object(self._shown.document())))
 
     async def _targets(self, _request: web.Request) -> web.Response:
-        return _json(_json_bytes(targets_object(self._shown.judged())))
+        return await self._answer("targets", self.targets)
 
     async def _gsi(self, _request: web.Request) -> web.Response:
         return await self._answer("gsi", self.gsi)
@@ -190,8 +197,7 @@ class Screen:
 
     async def _lag_figure(self) -> dict[str, Any]:
         traffics = self._shown.judged().traffic
-        strips = [index_strip(traffic) for traffic in traffics if traffic.target.index is not None]
-        return await asyncio.to_thread(lag_figure, strips)
+        return await asyncio.to_thread(_lag_of, traffics)
 
     async def _events(self, request: web.Request) -> web.StreamResponse:
         question = _question(request)
@@ -208,6 +214,10 @@ _FIGURES: dict[str, Callable[[HeatMap, list[str], MapQuestion], dict[str, Any]]]
     "top": lambda of, _labels, _asked: top_figure(of),
     "shares": lambda of, labels, _asked: shares_figure(of, labels),
 }
+
+
+def _lag_of(traffics: Iterable[Traffic]) -> dict[str, Any]:
+    return lag_figure([index_strip(traffic) for traffic in traffics if traffic.target.index is not None])
 
 
 async def _awaited(make: Callable[[], Awaitable[Any]]) -> Any:  # noqa: ANN401 -- as it is made

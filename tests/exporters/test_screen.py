@@ -14,6 +14,7 @@ from analyzer.exporters.api import honesty_object
 from analyzer.exporters.assemble import SourceHealth, Spent
 from analyzer.exporters.server import Server
 from analyzer.model.report import Mode
+from analyzer.render.json import report_object
 from tests.support.page_report import AS_OF, made_report
 from tests.support.page_server import MadeAtlas
 
@@ -131,8 +132,10 @@ def test_honesty_tells_every_source_what_it_costs_and_until_when_nothing_pages()
     health = MadeAtlas().health()
     assert health is not None
     polled = SourceHealth("cloudwatch-metrics", is_up=False, last_success_seconds=None, delay_seconds=None)
+    report = replace(made_report(), mode=Mode.OBSERVE, observing_until=AS_OF)
     told = honesty_object(
-        replace(made_report(), mode=Mode.OBSERVE, observing_until=AS_OF),
+        report,
+        report_object(report),
         replace(health, polled=(polled,), reads_log=False, spent=Spent(usd={"GetMetricData": 0.25})),
     )
     assert [(one["source"], one["up"], one["last_success"]) for one in told["sources"]] == [
