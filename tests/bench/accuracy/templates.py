@@ -70,7 +70,7 @@ def _compared(pairs: Sequence[tuple[str, str]]) -> Score:
 def judge_templates(seeds: Iterable[int]) -> Iterator[str]:
     """Print a row a design, and yield what misses its figure: the mean of those kept back, at each size."""
     listed = list(seeds)[:_MOST_SEEDS]
-    print(f"{'templates of keys':22} {'keys':>6} {'GA':>6} {'FGA':>6} {'PA':>6} {'FTA':>6}")
+    print(f"{f'templates, {len(listed)} draws':22} {'keys':>6} {'GA':>6} {'FGA':>6} {'PA':>6} {'FTA':>6}")
     for number in _SIZES:
         for designs, name in ((TUNING, "tuned by"), (KEPT_BACK, "kept back")):
             means = [_mean([score(design, number, seed) for seed in listed]) for design in designs]
