@@ -54,7 +54,7 @@ def past_of(rows: pa.Table, covered: tuple[Window, ...], end: Instant) -> Histor
     if min(seconds[: 2 * _DAYS], default=0.0) < _NEARLY_ALL * DAY_MS / 1000:
         return EMPTY
     days = _by_day(rows, end)
-    weeks = [n for n in range(WEEKS) if min(seconds[n * _DAYS : (n + 1) * _DAYS]) >= _NEARLY_ALL * DAY_MS / 1000]
+    weeks = [n for n in range(1, WEEKS) if min(seconds[n * _DAYS : (n + 1) * _DAYS]) >= _NEARLY_ALL * DAY_MS / 1000]
     wobbles = _wobbles(days, weeks)
     patterns: dict[Target, dict[str, PatternPast]] = defaultdict(dict)
     for (target, name), counts in days.items():
@@ -94,6 +94,6 @@ def _wobbles(days: _Days, weeks: list[int]) -> dict[tuple[Target, str], float]:
     known = {subject: [math.log(one) for one in of] for subject, of in totals.items() if min(of) > _ENOUGH_CALLS}
     shared = [median(of[n] - of[0] for of in known.values()) for n in range(len(weeks))] if known else []
     return {
-        subject: float(np.var([one - common for one, common in zip(of, shared, strict=True)], ddof=1))
+        subject: float(np.var([one - all_of for one, all_of in zip(of, shared, strict=True)], ddof=1))
         for subject, of in known.items()
     }

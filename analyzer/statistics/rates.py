@@ -29,6 +29,7 @@ _FAR = 300.0
 """A logarithm beyond which a ratio is as good as none, or as all."""
 _ENOUGH_CALLS = 200
 """A pattern with fewer calls before says too little of how all grew."""
+_ENOUGH_PATTERNS = 5
 
 
 class Standing(StrEnum):
@@ -128,11 +129,12 @@ def _chi2(seen: np.ndarray, expected: np.ndarray) -> float:
 def shared_growth(rates: Iterable[tuple[Sequence[float], Sequence[float]]]) -> float:
     """Return by which factor the rates of all patterns rose together: the median of those with calls enough.
 
-    Each is (counts before, counts now) of equal stretches; 1 where no pattern has enough.
+    Each is (counts before, counts now) of equal stretches; 1 where fewer than five patterns have enough: of few the
+    median is one of them, and its own change would be taken for everybody's.
     """
     ratios = [
         (sum(now) / len(now)) / (sum(before) / len(before))
         for before, now in rates
         if before and now and sum(before) > _ENOUGH_CALLS and sum(now) > 0
     ]
-    return median(ratios) if ratios else 1.0
+    return median(ratios) if len(ratios) >= _ENOUGH_PATTERNS else 1.0

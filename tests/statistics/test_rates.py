@@ -121,7 +121,11 @@ def test_a_ratio_lies_within_its_bounds(before: list[float], now: list[float]) -
 
 def test_growth_is_the_median_of_the_patterns_with_calls_enough() -> None:
     rates = [((300.0,), (330.0,)), ((300.0, 300.0), (900.0,)), ((300.0,), (360.0,)), ((10.0,), (900.0,)), ((), (1.0,))]
-    assert shared_growth(rates) == pytest.approx(1.2)
+    assert shared_growth([*rates, ((300.0,), (310.0,)), ((300.0,), (390.0,))]) == pytest.approx(1.2)
+
+
+def test_of_few_patterns_none_is_the_growth_of_all() -> None:
+    assert shared_growth([((300.0,), (900.0,))] * 4) == 1.0
     assert shared_growth([]) == 1.0
 
 

@@ -138,7 +138,8 @@ def test_a_ratio_outside_its_margin_may_be_chance_among_many() -> None:
 
 def test_growth_that_all_patterns_share_is_none_of_its_own() -> None:
     grown = PatternPast(before=WEEK, now=tuple(3 * count for count in WEEK))
-    assert past(History(patterns={CASES: dict.fromkeys(("load-case", "a", "b"), grown)})) is IN
+    assert past(History(patterns={CASES: dict.fromkeys(("load-case", "a", "b", "c", "d"), grown)})) is IN
+    assert past(History(patterns={CASES: {"load-case": grown}})) is OUT
 
 
 def test_without_a_past_or_with_too_little_of_it_nothing_is_judged() -> None:
