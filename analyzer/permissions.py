@@ -32,6 +32,7 @@ def names_of(setup: Setup, lease: str | None = None) -> frozenset[str]:
     names |= {"TableCatalogTags"} if catalog is not None and catalog.needs_tags else set()
     names |= {"AccountsByRole"} if _roles(setup) else set()
     names |= {"Lease"} if lease is not None else set()
+    names |= {"HistoryBucket", "HistoryObjects"} if setup.history is not None and setup.history.needs_aws else set()
     return frozenset(names | {feature.name for feature in FEATURES if feature.tier is Tier.WRITES})
 
 
@@ -50,7 +51,17 @@ def scope_of(setup: Setup, lease: str | None = None) -> Scope:
         objects=tuple(f"{one.bucket}/{one.prefix}*" for one in log.s3),
         groups=tuple(one.group for one in log.cloudwatch_logs),
         lease=lease,
+        history=_history(setup),
     )
+
+
+def _history(setup: Setup) -> str | None:
+    """Return where history is written to in S3, None where it is not."""
+    if setup.history is None or not setup.history.needs_aws:
+        return None
+    bucket, _, prefix = setup.history.to.removeprefix("s3://").partition("/")
+    prefix = prefix.strip("/")
+    return f"{bucket}/{prefix}/" if prefix else f"{bucket}/"
 
 
 def _regions(setup: Setup) -> tuple[str, ...]:

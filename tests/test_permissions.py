@@ -55,6 +55,14 @@ def test_a_lease_in_a_bucket_is_one_more() -> None:
     assert scope_of(setup, "b/lease").lease == "b/lease"
 
 
+@pytest.mark.parametrize(("to", "scope"), [("s3://b/a/h", "b/a/h/"), ("s3://b", "b/"), ("/var/history", None)])
+def test_history_in_a_bucket_is_written_read_and_listed(to: str, scope: str | None) -> None:
+    setup = setup_of(aws={"collect": ["changes"]}, history={"to": to})
+    assert scope_of(setup).history == scope
+    more = set() if scope is None else {"HistoryBucket", "HistoryObjects"}
+    assert names_of(setup) == {"Changes", *more, *WRITES}
+
+
 def test_tables_buckets_and_groups_are_named() -> None:
     logs = {
         "s3": [{"bucket": "b", "prefix": "p/", "region": "eu-west-1"}, {"bucket": "b", "prefix": "q/"}],

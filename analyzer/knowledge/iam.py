@@ -37,7 +37,7 @@ class Scope(Struct, frozen=True, kw_only=True):
     """What is named in resources: tables and buckets by their names or globs, roles and log groups as configured.
 
     `regions` empty is every region. `probed` are tables that a canary may write to, `objects` `bucket/key*` of logs,
-    `lease` is `bucket/key`.
+    `lease` is `bucket/key`, `history` what history is written to: `bucket/prefix/`, or `bucket/`.
     """
 
     regions: tuple[str, ...] = ()
@@ -48,6 +48,7 @@ class Scope(Struct, frozen=True, kw_only=True):
     objects: tuple[str, ...] = ()
     groups: tuple[str, ...] = ()
     lease: str | None = None
+    history: str | None = None
 
 
 SAMPLE_SCOPE = Scope(
@@ -57,6 +58,7 @@ SAMPLE_SCOPE = Scope(
     objects=("REPLACE-LOG-BUCKET/*",),
     groups=("REPLACE-LOG-GROUP",),
     lease="REPLACE-BUCKET/REPLACE-LEASE",
+    history="REPLACE-HISTORY-BUCKET/",
 )
 """What the published policies name; a configuration names its own."""
 
@@ -64,8 +66,8 @@ SAMPLE_SCOPE = Scope(
 class Feature(Struct, frozen=True):
     """One thing that is read or done: its statement's name, its tier, its actions, and what they are allowed on.
 
-    `on` is the kind of resource: `*`, table, probed (tables that a canary writes to), rule, role, bucket, object, group
-    or lease.
+    `on` is the kind of resource: `*`, table, probed (tables that a canary writes to), rule, role, bucket, object,
+    group, lease, or history's bucket and objects.
     """
 
     name: str
@@ -100,6 +102,8 @@ FEATURES: tuple[Feature, ...] = (
     Feature("Changes", Tier.METRICS, ("cloudtrail:LookupEvents",)),
     Feature("Xray", Tier.METRICS, ("xray:BatchGetTraces", "xray:GetTraceSummaries")),
     Feature("Lease", Tier.METRICS, ("s3:GetObject", "s3:PutObject"), "lease"),
+    Feature("HistoryBucket", Tier.METRICS, ("s3:ListBucket",), "history-bucket"),
+    Feature("HistoryObjects", Tier.METRICS, ("s3:DeleteObject", "s3:GetObject", "s3:PutObject"), "history-objects"),
     Feature(
         "ContributorInsights",
         Tier.KEYS,
@@ -178,6 +182,8 @@ def _resources(feature: Feature, scope: Scope) -> list[str]:
         "bucket": [f"arn:{partition}:s3:::{bucket}" for bucket in scope.buckets],
         "object": [f"arn:{partition}:s3:::{key}" for key in scope.objects],
         "lease": [] if scope.lease is None else [f"arn:{partition}:s3:::{scope.lease}"],
+        "history-bucket": [f"arn:{partition}:s3:::{name.partition('/')[0]}" for name in _known(scope.history)],
+        "history-objects": [f"arn:{partition}:s3:::{name}*" for name in _known(scope.history)],
         "rule": [f"arn:{partition}:cloudwatch:{region}:*:insight-rule/{_RULE}" for region in regions],
         "group": [
             group if group.startswith("arn:") else f"arn:{partition}:logs:{region}:*:log-group:{group}:*"
@@ -188,6 +194,10 @@ def _resources(feature: Feature, scope: Scope) -> list[str]:
         "probed": _tables(feature, scope.probed, partition, regions),
     }
     return list(dict.fromkeys(found[feature.on]))
+
+
+def _known(name: str | None) -> tuple[str, ...]:
+    return () if name is None else (name,)
 
 
 def _tables(feature: Feature, tables: tuple[str, ...], partition: str, regions: tuple[str, ...]) -> list[str]:
