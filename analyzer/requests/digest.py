@@ -334,7 +334,7 @@ class Digest:
         """Return what is kept slice by slice; it changes as more is read."""
         self._flush()
         self._fold()
-        return Kept(self._heavy, self._slices, self._cells, self._lexicon, self._shapes)
+        return Kept(self._heavy, self._slices, self._cells, self._lexicon, self._shapes, self._forgotten)
 
     def merge(self, other: Digest) -> None:
         """Take in the digest of another part of the log, which stays as it is."""

@@ -44,13 +44,17 @@ def is_place(target: Target, wanted: Target) -> bool:
 
 
 class Kept(NamedTuple):
-    """What a digest keeps, with the words for it; it is read at once, before more is counted."""
+    """What a digest keeps, with the words for it; it is read at once, before more is counted.
+
+    Slices before `forgotten` were folded away.
+    """
 
     heavy: HeavySlices
     slices: SliceCounts
     cells: CellTable
     lexicon: Lexicon
     shapes: Callable[[str, str], str]
+    forgotten: Instant
 
 
 def calls_over_time(kept: Kept, window: Window, every: int) -> tuple[tuple[Cell, ...], np.ndarray]:
@@ -74,7 +78,7 @@ def key_slices(kept: Kept, target: Target, direction: Direction, window: Window)
             columns.append(_column(number * SLICE_MS, here))
             _weigh(here, weights)
     first = None if slices.first_and_last is None else slices.first_and_last[0]
-    known_from = window.end if first is None else first * SLICE_MS
+    known_from = window.end if first is None else max(first * SLICE_MS, kept.forgotten)
     names = {name for column in columns for name in (*column.keys, *column.prefixes)}
     return KeySlices(
         target=target,

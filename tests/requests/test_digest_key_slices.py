@@ -125,6 +125,14 @@ def test_a_target_is_the_one_that_is_asked_for_where_nothing_speaks_against_it(t
     assert is_place(told, Target("1", "us-east-1", "cases")) == is_same
 
 
+def test_of_slices_that_were_folded_away_nothing_is_known() -> None:
+    counted = digest(read("CASE#1"), read("CASE#1", 12.0))
+    counted.forget_before(START_MS + 10_000)
+    found = slices(counted)
+    assert [math.isnan(units) for units in found.units] == [True, True, False, False]
+    assert [column.start for column in found.columns] == [START_MS + 10_000]
+
+
 def test_without_records_there_is_nothing() -> None:
     found = slices(Digest(LEXICON))
     assert (found.columns, found.known_from) == ((), HOUR.end)
