@@ -91,7 +91,8 @@ def test_the_first_tier_bears_no_key_and_only_the_last_changes_a_table() -> None
     assert not [action for action in first if "Insight" in action or action.startswith("logs:")]
     assert first < second < last
     writing = re.compile(r":(?:Update|Create|Delete|Put)")
-    assert {action for action in second if writing.search(action)} == {"s3:DeleteObject", "s3:PutObject"}  # ours: lease, history
+    ours = {"s3:DeleteObject", "s3:PutObject"}  # the lease, and history
+    assert {action for action in second if writing.search(action)} == ours
     assert "dynamodb:GetItem" not in last
     assert "dynamodb:Scan" not in last
     assert not any("*" in action for action in last)
