@@ -26,6 +26,7 @@ __all__ = [
     "follow_pages",
     "in_turns",
     "member",
+    "pause",
 ]
 
 T = TypeVar("T")
@@ -120,6 +121,16 @@ async def in_turns(ask: Callable[[T], Awaitable[R]], subjects: Iterable[T], conc
     async with asyncio.TaskGroup() as group:
         tasks = [group.create_task(take(subject)) for subject in subjects]
     return [task.result() for task in tasks]
+
+
+async def pause(sleep: Callable[[float], Awaitable[None]], seconds: float, stop: asyncio.Event) -> None:
+    """Wait, but no longer than until somebody stops it."""
+    waited = asyncio.ensure_future(sleep(seconds))
+    stopped = asyncio.ensure_future(stop.wait())
+    await asyncio.wait({waited, stopped}, return_when=asyncio.FIRST_COMPLETED)
+    for task in (waited, stopped):
+        task.cancel()
+    await asyncio.gather(waited, stopped, return_exceptions=True)
 
 
 def fold_gaps(gaps: Iterable[Gap]) -> tuple[Gap, ...]:

@@ -9,17 +9,47 @@ import fcntl
 import hashlib
 import os
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Generic, NamedTuple, Protocol, TypeVar
 
 import msgspec
 
+from analyzer.errors import AbsentError, CollectError, DeniedError
+from collectors.asking import member
+
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Awaitable, Callable, Iterator
     from pathlib import Path
 
+    from analyzer.interfaces import AwsCaller
     from analyzer.model.target import Target
+    from collectors.asking import Spot
 
-__all__ = ["Note", "Notes", "encode_note", "name_of"]
+__all__ = ["Note", "Notes", "Undone", "encode_note", "name_of", "own_account", "refuse_others", "saying_then"]
+
+
+async def refuse_others(aws: AwsCaller, spot: Spot, target: Target, again: str) -> None:
+    """Raise DeniedError where the credentials are not of the account that a note names, else CollectError."""
+    found = await own_account(aws, spot)
+    if found != target.account:
+        hint = f"call `{again}` with credentials of {target.account}"
+        raise DeniedError(f"{target} is of {target.account}, these credentials of {found}", hint=hint)
+
+
+async def own_account(aws: AwsCaller, spot: Spot) -> str:
+    """Return the account that calls are made with; raises CollectError."""
+    answer = await aws.call("sts", "GetCallerIdentity", region=spot.region, account=spot.account)
+    return member(answer, "Account", str, "GetCallerIdentity")
+
+
+@contextmanager
+def saying_then(what: str) -> Iterator[None]:
+    """Let a failure say what is to be done when it is mended; what is not there any more needs nothing undone."""
+    try:
+        yield
+    except AbsentError:
+        return
+    except CollectError as error:
+        raise type(error)(str(error), hint=f"{error.hint}; then {what}", code=error.code) from error
 
 
 class Note(Protocol):
@@ -43,6 +73,13 @@ def name_of(target: Target) -> str:
 def encode_note(note: Note) -> bytes:
     """Return a note as it is written."""
     return msgspec.json.format(msgspec.json.encode(note), indent=2) + b"\n"
+
+
+class Undone(NamedTuple, Generic[N]):
+    """Notes of which all was undone, and why that of others could not be."""
+
+    undone: tuple[N, ...]
+    errors: tuple[CollectError, ...]
 
 
 class Notes(Generic[N]):
@@ -79,6 +116,23 @@ class Notes(Generic[N]):
         except FileNotFoundError:
             return None
         return self._read(content, str(path))
+
+    async def undo(self, how: Callable[[N], Awaitable[None]]) -> Undone[N]:
+        """Undo what processes that died have left; what another process holds is its own to undo."""
+        undone: list[N] = []
+        errors: list[CollectError] = []
+        for name in self.names():
+            with self.hold(name) as is_ours:
+                if not is_ours:
+                    continue
+                try:
+                    note = self.read(name)
+                    if note is not None:
+                        await how(note)
+                        undone.append(note)
+                except CollectError as error:
+                    errors.append(error)
+        return Undone(tuple(undone), tuple(errors))
 
     def write(self, note: N) -> None:
         """Write a note so that it is on disk, whole and under its name, when this returns; raises OSError."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from analyzer.cli.calling import ProfileOption, RegionOption, with_aws
+from analyzer.cli.calling import ProfileOption, RegionOption, naming, with_aws
 from analyzer.errors import UsageError
 
 if TYPE_CHECKING:
@@ -95,13 +95,13 @@ def _canary(config: CanaryConfig, aws: AwsCaller, region: str) -> Canary:
 
 async def _clean(config: CanaryConfig, aws: AwsCaller, region: str) -> None:
     cleaned = await _canary(config, aws, region).clean()
-    for left in cleaned.removed:
+    for left in cleaned.undone:
         _say(f"removed what a run left in {left.target} of {left.region}")
     if cleaned.errors:
         for error in cleaned.errors[1:]:
             typer.echo(f"dynascope: {error}\n  {error.hint}", err=True)
         raise cleaned.errors[0]
-    if not cleaned.removed:
+    if not cleaned.undone:
         _say(f"nothing is left to be removed in {config.folder}")
 
 
@@ -111,7 +111,8 @@ async def _measure(config: CanaryConfig, place: tuple[str, str], aws: AwsCaller,
     from collectors.canary.parse import describe_plan  # noqa: PLC0415 -- light start
 
     watcher = _canary(config, aws, region)
-    plan = await watcher.plan(*place)
+    with naming():
+        plan = await watcher.plan(*place)
     for line in describe_plan(plan):
         _say(line)
     if is_dry:

@@ -9,16 +9,16 @@ from __future__ import annotations
 import asyncio
 import secrets
 import time
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import msgspec
 
-from analyzer.errors import AbsentError, BudgetError, CollectError, DeniedError, MalformedError, UnsupportedError
+from analyzer.errors import BudgetError, MalformedError, UnsupportedError
 from analyzer.model.batch import Batch
 from analyzer.model.sight import Covers, SourceName
 from analyzer.model.target import Target
 from analyzer.model.window import Window
-from collectors.asking import HERE, Spot, member
+from collectors.asking import HERE, Spot, member, pause
 from collectors.canary.parse import (
     CONFIRMATIONS,
     MARK,
@@ -34,7 +34,7 @@ from collectors.canary.parse import (
     query_of,
     read_left,
 )
-from collectors.notes import Notes, name_of
+from collectors.notes import Notes, name_of, own_account, refuse_others, saying_then
 from collectors.table_catalog.parse import parse_table, parse_time_to_live
 
 if TYPE_CHECKING:
@@ -43,21 +43,15 @@ if TYPE_CHECKING:
     from analyzer.interfaces import AwsCaller
     from analyzer.model.batch import LagProbe
     from collectors.canary.config import CanaryConfig
+    from collectors.notes import Undone
 
-__all__ = ["Canary", "Cleaned"]
+__all__ = ["Canary"]
 
 _CONFIRM_MS = 50.0
 """Between reads that confirm: replicas that differ by more are seen to."""
 _TELL_EVERY = 10
 _AGAIN = "dynascope canary --clean"
 _FOLDER = "canary"
-
-
-class Cleaned(NamedTuple):
-    """Notes whose items were removed, and why others could not be."""
-
-    removed: tuple[Left, ...]
-    errors: tuple[CollectError, ...]
 
 
 class Canary:
@@ -87,7 +81,7 @@ class Canary:
 
     async def plan(self, table: str, index: str) -> Plan:
         """Look at a table, and say what a run would do and cost at worst; raises CollectError."""
-        account = await self._account(self._spot)
+        account = await own_account(self._aws, self._spot)
         described = member(await self._ask("DescribeTable", TableName=table), "Table", dict, "DescribeTable")
         answer = await self._ask("DescribeTimeToLive", TableName=table)
         told = member(answer, "TimeToLiveDescription", dict, "DescribeTimeToLive")
@@ -122,28 +116,15 @@ class Canary:
                 probes.append(await self._probe(left, number, plan))
                 if (number + 1) % _TELL_EVERY == 0:
                     tell(f"{plan.target}: {number + 1} of {plan.probes} writes were followed")
-                await self._pause(plan.every_ms, stop)
+                await pause(self._sleep, plan.every_ms / 1000, stop)
         window = Window(began, max(began, round(self._clock())))
         covers = (Covers(SourceName.CANARY, window, plan.target.table, plan.target.index),)
         account, region = plan.target.account, plan.target.region
         return Batch(window=window, covers=covers, probes=tuple(probes), account=account, region=region)
 
-    async def clean(self) -> Cleaned:
+    async def clean(self) -> Undone[Left]:
         """Remove what processes that died have left; what another process holds is its own to remove."""
-        removed: list[Left] = []
-        errors: list[CollectError] = []
-        for name in self._notes.names():
-            with self._notes.hold(name) as is_ours:
-                if not is_ours:
-                    continue
-                try:
-                    left = self._notes.read(name)
-                    if left is not None:
-                        await self._undo_left(left)
-                        removed.append(left)
-                except CollectError as error:
-                    errors.append(error)
-        return Cleaned(tuple(removed), tuple(errors))
+        return await self._notes.undo(self._undo_left)
 
     def _left(self, plan: Plan) -> Left:
         return Left(
@@ -198,21 +179,13 @@ class Canary:
 
     async def _undo_left(self, left: Left) -> None:
         """Remove what another process has left, if these are credentials of its account."""
-        account = await self._account(Spot(left.region, left.called_as))
-        if account != left.account:
-            hint = f"call `{_AGAIN}` with credentials of {left.account}"
-            raise DeniedError(f"{left.target} is of {left.account}, these credentials of {account}", hint=hint)
+        await refuse_others(self._aws, Spot(left.region, left.called_as), left.target, _AGAIN)
         await self._undo(left)
 
     async def _undo(self, left: Left) -> None:
         """Remove the item that may be there, if it is the canary's own, and then the note; a table may be gone."""
-        try:
+        with saying_then(f"`{_AGAIN}` removes its item"):
             await self._write(left, "DeleteItem", Key=key_of(left, left.pending))
-        except AbsentError:
-            pass
-        except CollectError as error:
-            hint = f"{error.hint}; then `{_AGAIN}` removes its item"
-            raise type(error)(str(error), hint=hint, code=error.code) from error
         self._notes.remove(left)
 
     async def _write(self, left: Left, operation: str, **asked: object) -> None:
@@ -220,19 +193,6 @@ class Canary:
         whole = {"TableName": left.table, "ReturnConsumedCapacity": "TOTAL", **asked, **_if_ours(left)}
         answer = await self._call(Spot(left.region, left.called_as), operation, **whole)
         member(answer, "ConsumedCapacity", dict, operation)
-
-    async def _pause(self, milliseconds: float, stop: asyncio.Event) -> None:
-        """Wait, but no longer than until somebody stops it."""
-        pause = asyncio.ensure_future(self._sleep(milliseconds / 1000))
-        stopped = asyncio.ensure_future(stop.wait())
-        await asyncio.wait({pause, stopped}, return_when=asyncio.FIRST_COMPLETED)
-        for task in (pause, stopped):
-            task.cancel()
-        await asyncio.gather(pause, stopped, return_exceptions=True)
-
-    async def _account(self, spot: Spot) -> str:
-        answer = await self._aws.call("sts", "GetCallerIdentity", region=spot.region, account=spot.account)
-        return member(answer, "Account", str, "GetCallerIdentity")
 
     async def _ask(self, operation: str, **params: object) -> dict[str, Any]:
         return await self._call(self._spot, operation, **params)

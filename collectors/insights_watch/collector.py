@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import asyncio
 import time
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
-from analyzer.errors import AbsentError, CollectError, DeniedError, MalformedError, UnsupportedError
+from analyzer.errors import AbsentError, CollectError, MalformedError, UnsupportedError
 from analyzer.model.target import Target
-from collectors.asking import HERE, Paging, Spot, follow_pages, member
+from collectors.asking import HERE, Paging, Spot, follow_pages, member, pause
 from collectors.contributor_insights.parse import MODES, parse_insights
 from collectors.insights_watch.parse import Intent, Plan, cost_of, read_intent
-from collectors.notes import Notes, name_of
+from collectors.notes import Notes, name_of, own_account, refuse_others, saying_then
 from collectors.table_catalog.parse import parse_table
 
 if TYPE_CHECKING:
@@ -26,8 +26,9 @@ if TYPE_CHECKING:
     from analyzer.model.instant import Instant
     from collectors.contributor_insights.parse import InsightRules
     from collectors.insights_watch.config import InsightsWatchConfig
+    from collectors.notes import Undone
 
-__all__ = ["InsightsWatch", "Restored"]
+__all__ = ["InsightsWatch"]
 
 _RULES_A_FAMILY = {False: 1, True: 2}
 """Keys ranked by use: partition keys, and with a sort key items too."""
@@ -37,13 +38,6 @@ _ON = frozenset({"ENABLED", "ENABLING"})
 _OFF = frozenset({"DISABLED", "DISABLING"})
 _AGAIN = "dynascope insights restore"
 _FOLDER = "insights-watch"
-
-
-class Restored(NamedTuple):
-    """Intents that were undone, and why others could not be."""
-
-    undone: tuple[Intent, ...]
-    errors: tuple[CollectError, ...]
 
 
 class InsightsWatch:
@@ -66,7 +60,7 @@ class InsightsWatch:
 
     async def plan(self, table: str, index: str | None, for_ms: int) -> Plan:
         """Look how a table or index stands, and what a watch would add and cost; raises CollectError."""
-        account = await self._account(self._spot)
+        account = await own_account(self._aws, self._spot)
         target = Target(account, self._spot.region, table, index)
         described = member(
             await self._ask("dynamodb", "DescribeTable", TableName=table), "Table", dict, "DescribeTable"
@@ -127,22 +121,9 @@ class InsightsWatch:
                 await asyncio.shield(self._undo(intent))
                 tell(f"{plan.target}: switched back")
 
-    async def restore(self) -> Restored:
+    async def restore(self) -> Undone[Intent]:
         """Undo what processes that died have left; what another process holds is its own to undo."""
-        undone: list[Intent] = []
-        errors: list[CollectError] = []
-        for name in self._intents.names():
-            with self._intents.hold(name) as is_ours:
-                if not is_ours:
-                    continue
-                try:
-                    intent = self._intents.read(name)
-                    if intent is not None:
-                        await self._undo(intent)
-                        undone.append(intent)
-                except CollectError as error:
-                    errors.append(error)
-        return Restored(tuple(undone), tuple(errors))
+        return await self._intents.undo(self._undo)
 
     def left(self) -> tuple[Intent, ...]:
         """Return what processes that died have left; raises MalformedError where an intent cannot be read."""
@@ -159,29 +140,16 @@ class InsightsWatch:
             left_ms = intent.until - self._clock()
             if left_ms <= 0:
                 return
-            pause = asyncio.ensure_future(self._sleep(min(left_ms / 1000, 60.0)))
-            stopped = asyncio.ensure_future(stop.wait())
-            await asyncio.wait({pause, stopped}, return_when=asyncio.FIRST_COMPLETED)
-            for task in (pause, stopped):
-                task.cancel()
-            await asyncio.gather(pause, stopped, return_exceptions=True)
+            await pause(self._sleep, min(left_ms / 1000, 60.0), stop)
 
     async def _undo(self, intent: Intent) -> None:
         """Put back how a target stood, and forget the intent; a table that is gone needs nothing."""
         spot = Spot(intent.region, intent.called_as)
-        account = await self._account(spot)
-        if account != intent.account:
-            hint = f"call `{_AGAIN}` with credentials of {intent.account}"
-            raise DeniedError(f"{intent.target} is of {intent.account}, these credentials of {account}", hint=hint)
-        try:
+        await refuse_others(self._aws, spot, intent.target, _AGAIN)
+        with saying_then(f"`{_AGAIN}` switches {intent.target} back"):
             stands = await self._settled(spot, intent.target)
             if not _is_back(stands, intent):
                 await self._switch(intent, is_on=intent.was_on, mode=intent.was_mode)
-        except AbsentError:
-            pass
-        except CollectError as error:
-            hint = f"{error.hint}; then `{_AGAIN}` switches {intent.target} back"
-            raise type(error)(str(error), hint=hint, code=error.code) from error
         self._intents.remove(intent)
 
     async def _switch(self, intent: Intent, *, is_on: bool, mode: str) -> None:
@@ -218,10 +186,6 @@ class InsightsWatch:
             return parse_insights(answer)
         except ValueError as error:
             raise _undocumented("DescribeContributorInsights") from error
-
-    async def _account(self, spot: Spot) -> str:
-        answer = await self._call(spot, "sts", "GetCallerIdentity")
-        return member(answer, "Account", str, "GetCallerIdentity")
 
     async def _rules_used(self) -> int | None:
         api = ("cloudwatch", "DescribeInsightRules")

@@ -7,21 +7,22 @@ import contextlib
 import time
 from abc import ABC, abstractmethod
 from contextlib import aclosing
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Protocol
 
 import msgspec
 
 from analyzer.errors import CollectError
-from analyzer.model.batch import StreamStatus
+from analyzer.model.batch import Position, StreamStatus
 from analyzer.model.sight import Gap, SourceName
+from collectors.request_log.seen import Seen
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, AsyncIterator, Callable
+    from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable
 
-    from analyzer.model.batch import Block, Check, Position
+    from analyzer.model.batch import Block, Check
     from analyzer.model.instant import Instant
 
-__all__ = ["PolledStream", "gap_of", "wall_clock"]
+__all__ = ["Bounds", "PolledStream", "gap_of", "wall_clock"]
 
 _LONGEST_PAUSE_MS = 300_000
 """A source that fails is looked at every five minutes at least: it comes back by itself."""
@@ -38,19 +39,49 @@ def gap_of(error: CollectError, path: str) -> Gap:
     return msgspec.structs.replace(Gap.from_error(SourceName.REQUEST_LOG, error), detail=f"{path}: {error}")
 
 
+class Bounds(Protocol):
+    """What the configuration of every stream says of reading."""
+
+    @property
+    def path(self) -> str:
+        """The name of its position."""
+
+    @property
+    def poll_ms(self) -> int:
+        """How often it is looked at."""
+
+    @property
+    def overlap_ms(self) -> int:
+        """How late something may come."""
+
+    @property
+    def look_back_ms(self) -> int:
+        """Where reading begins without a position: so long ago."""
+
+    @property
+    def most_seen(self) -> int:
+        """How many names are remembered."""
+
+
 class PolledStream(ABC):
     """A stream of rounds; a round that fails ends early and begins again where it was, later each time.
 
     A round is one look at everything that came since. `stop` ends it at once: what was not read is read from the
-    position after a restart.
+    position after a restart. `_begun` is the position at which reading began, `_seen` what was read since.
     """
 
     name: ClassVar[str] = SourceName.REQUEST_LOG
 
-    def __init__(self, path: str, poll_ms: int, clock: Callable[[], Instant] = wall_clock) -> None:
-        self._path = path
-        self._poll_ms = poll_ms
+    def __init__(
+        self, bounds: Bounds, positions: Iterable[Position] = (), clock: Callable[[], Instant] = wall_clock
+    ) -> None:
+        self._path = path = bounds.path
+        self._poll_ms = bounds.poll_ms
         self._clock = clock
+        now = clock()
+        known = next((one for one in positions if one.path == path), None)
+        self._begun = known or Position(path, 0, 0, modified=now - bounds.look_back_ms)
+        self._seen = Seen(self._begun.modified, bounds.most_seen, self._begun.seen, now + bounds.overlap_ms)
         self._stop = asyncio.Event()
         self._failures = 0
         self._gap: Gap | None = None

@@ -9,11 +9,17 @@ from typing import IO, TYPE_CHECKING, Any, Protocol, cast
 if TYPE_CHECKING:
     from io import BufferedReader
 
-__all__ = ["Readable", "is_packed", "unpacked"]
+__all__ = ["FEED_GZIP", "FEED_ZSTD", "GZIP", "GZIP_WINDOW", "ZSTD", "Readable", "is_packed", "unpacked"]
 
-_GZIP = b"\x1f\x8b"
-_ZSTD = b"\x28\xb5\x2f\xfd"
-_FEED = 2048  # a block of 4 bytes may unpack to 128 KB: what one feed can blow up to stays bounded
+GZIP = b"\x1f\x8b"
+ZSTD = b"\x28\xb5\x2f\xfd"
+"""The first bytes of what is compressed (RFC 1952; RFC 8878)."""
+GZIP_WINDOW = 31
+"""zlib's word for "as gzip, whatever its window"."""
+FEED_GZIP = 16 * 1024
+"""What follows a member is copied: of ten thousand small ones in a part of megabytes that would take seconds."""
+FEED_ZSTD = 2048
+"""A block of 4 bytes may unpack to 128 KB: what one feed can blow up to stays bounded."""
 
 
 class Readable(Protocol):
@@ -26,15 +32,15 @@ class Readable(Protocol):
 
 def is_packed(beginning: bytes) -> bool:
     """Whether a file that begins so is compressed, and can only be read from its beginning."""
-    return beginning.startswith((_GZIP, _ZSTD))
+    return beginning.startswith((GZIP, ZSTD))
 
 
 def unpacked(raw: BufferedReader) -> Readable:
     """Return a reader of what a file holds."""
-    beginning = raw.peek(len(_ZSTD))
-    if beginning.startswith(_GZIP):
+    beginning = raw.peek(len(ZSTD))
+    if beginning.startswith(GZIP):
         return _Gzip(raw)
-    return _Zstd(raw) if beginning.startswith(_ZSTD) else raw
+    return _Zstd(raw) if beginning.startswith(ZSTD) else raw
 
 
 class _Gzip:
@@ -62,7 +68,7 @@ class _Zstd:
 
     def read(self, size: int, /) -> bytes:
         while not self._held:
-            packed = self._raw.read(_FEED)
+            packed = self._raw.read(FEED_ZSTD)
             if not packed:
                 if self._frame is not None:
                     raise EOFError("compressed file ended before the end of its frame")

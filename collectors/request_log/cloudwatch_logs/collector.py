@@ -13,7 +13,7 @@ from collectors.request_log.cloudwatch_logs.parse import page_of, wrapped
 from collectors.request_log.decoders.recognize import SAMPLE_BYTES, decoder_named, recognize
 from collectors.request_log.depths import Depths
 from collectors.request_log.polling import PolledStream, wall_clock
-from collectors.request_log.seen import Seen, fingerprint_of
+from collectors.request_log.seen import fingerprint_of
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Sequence
@@ -53,16 +53,11 @@ class CloudwatchLogsStream(PolledStream):
         clock: Callable[[], Instant] = wall_clock,
         declared: Sequence[DeclaredKeys] = (),
     ) -> None:
-        super().__init__(config.path, config.poll_ms, clock)
+        super().__init__(config, positions, clock)
         self._declared = declared
         self._config = config
         self._aws = aws
-        now = clock()
-        position = next((one for one in positions if one.path == config.path), None)
-        if position is None:
-            position = Position(config.path, 0, 0, modified=now - config.look_back_ms)
-        self._seen = Seen(position.modified, config.most_seen, position.seen, now + config.overlap_ms)
-        self._read_to = position.modified
+        self._read_to = self._begun.modified
         self._depths = Depths(config.overlap_ms, *_STEPS_MS)
         self._step = config.step_ms
         self._decoder = decoder_named(_WRAPPED if config.shape == _NATIVE else config.shape)

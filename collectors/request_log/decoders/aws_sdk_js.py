@@ -12,7 +12,7 @@ from analyzer.model.request import RequestError
 from analyzer.model.sight import Sight
 from collectors.request_log.decoders.calls import add_answer, error_of, is_request, record_of
 from collectors.request_log.decoders.context import add_context, moment_of
-from collectors.request_log.decoders.fields import mapping, number, text, whole
+from collectors.request_log.decoders.fields import mapping, number, text, whole, within
 from collectors.request_log.decoders.json_logs import JsonDecoder
 from collectors.request_log.decoders.seam import UnreadableError
 
@@ -56,16 +56,13 @@ class AwsSdkJsDecoder(JsonDecoder):
         return _Reader(names)
 
 
-def _entry(value: dict[str, Any], depth: int = 0) -> dict[str, Any] | None:
-    """Return the SDK's own object, wherever the logger has put it."""
-    if isinstance(value.get("commandName"), str) and isinstance(value.get("clientName"), str):
-        return value
-    if depth < _DEEPEST:
-        for inner in value.values():
-            found = _entry(inner, depth + 1) if isinstance(inner, dict) else None
-            if found is not None:
-                return found
-    return None
+def _entry(value: dict[str, Any]) -> dict[str, Any] | None:
+    """Return the SDK's own object."""
+    return within(value, _is_entry, _DEEPEST)
+
+
+def _is_entry(value: dict[str, Any]) -> bool:
+    return isinstance(value.get("commandName"), str) and isinstance(value.get("clientName"), str)
 
 
 def _is_dynamodb(entry: dict[str, Any]) -> bool:

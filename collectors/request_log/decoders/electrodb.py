@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from analyzer.model.sight import Sight
-from collectors.request_log.decoders.fields import mapping
+from collectors.request_log.decoders.fields import mapping, within
 from collectors.request_log.decoders.json_logs import JsonDecoder
 from collectors.request_log.decoders.pairs import Pairs
 
@@ -62,16 +62,14 @@ class ElectroDbDecoder(JsonDecoder):
         return _Reader(names)
 
 
-def _event(value: dict[str, Any], depth: int = 0) -> dict[str, Any] | None:
-    """Return the event itself, wherever the logger has put it."""
-    if value.get("type") in _TYPES and value.get("method") in _OPERATIONS and ("params" in value or "success" in value):
-        return value
-    if depth < _DEEPEST:
-        for inner in value.values():
-            found = _event(inner, depth + 1) if isinstance(inner, dict) else None
-            if found is not None:
-                return found
-    return None
+def _event(value: dict[str, Any]) -> dict[str, Any] | None:
+    """Return the event itself."""
+    return within(value, _is_event, _DEEPEST)
+
+
+def _is_event(value: dict[str, Any]) -> bool:
+    is_told = "params" in value or "success" in value
+    return is_told and value.get("type") in _TYPES and value.get("method") in _OPERATIONS
 
 
 class _Reader:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-__all__ = ["flag", "listed", "mapping", "number", "text", "whole"]
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+__all__ = ["flag", "listed", "mapping", "number", "text", "texts", "whole", "within"]
 
 _LARGEST = 2**40
 """Beyond this a number is none that DynamoDB ever told."""
@@ -49,3 +52,16 @@ def mapping(value: object) -> dict[str, Any]:
 def listed(value: object) -> list[Any]:
     """Return a list, an empty one for anything else."""
     return value if isinstance(value, list) else []
+
+
+def texts(values: Iterable[object]) -> list[str]:
+    """Return the texts among values that are not empty."""
+    return [value for value in values if isinstance(value, str) and value]
+
+
+def within(value: dict[str, Any], is_it: Callable[[dict[str, Any]], bool], depth: int) -> dict[str, Any] | None:
+    """Return the object that is meant, wherever a logger has put it, so many levels deep; None where it is not."""
+    if is_it(value):
+        return value
+    inner = (one for one in value.values() if isinstance(one, dict)) if depth else ()
+    return next((found for one in inner if (found := within(one, is_it, depth - 1)) is not None), None)

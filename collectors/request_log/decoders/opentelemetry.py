@@ -14,7 +14,7 @@ from analyzer.model.request import Part, RequestError, RequestRecord, Stratum
 from analyzer.model.sight import Sight
 from collectors.request_log.decoders.calls import is_request, place, record_of
 from collectors.request_log.decoders.capacity import consumed_of
-from collectors.request_log.decoders.fields import flag, listed, number, text, whole
+from collectors.request_log.decoders.fields import flag, listed, number, text, texts, whole
 from collectors.request_log.decoders.json_logs import JsonDecoder
 from collectors.request_log.decoders.messages import cancellation_in, error_code, masked_message
 from collectors.request_log.decoders.moments import time_of
@@ -125,9 +125,8 @@ class SpanReader:
 
 def _add_tables(record: RequestRecord, attributes: dict[str, Any]) -> None:
     names = attributes.get("aws.dynamodb.table_names")
-    tables = [name for name in (names if isinstance(names, list) else [names]) if isinstance(name, str) and name]
     namespace = text(attributes.get("db.namespace")) or text(attributes.get("db.name"))
-    tables = tables or ([namespace] if namespace is not None else [])
+    tables = texts(names if isinstance(names, list) else [names]) or texts([namespace])
     if record.table is not None or record.parts is not None:
         return
     if len(tables) == 1:

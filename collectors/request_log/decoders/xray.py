@@ -12,7 +12,7 @@ from analyzer.model.request import Part, RequestError, RequestRecord
 from analyzer.model.sight import Sight
 from collectors.request_log.decoders.calls import is_request, place
 from collectors.request_log.decoders.capacity import consumed_of
-from collectors.request_log.decoders.fields import flag, listed, mapping, number, text, whole
+from collectors.request_log.decoders.fields import flag, listed, mapping, number, text, texts, whole
 from collectors.request_log.decoders.json_logs import JsonDecoder
 from collectors.request_log.decoders.messages import cancellation_in, error_code, masked_message
 from collectors.request_log.decoders.moments import instant_of, time_of
@@ -127,8 +127,7 @@ def _record(segment: dict[str, Any], root: dict[str, Any]) -> RequestRecord | Un
 
 
 def _add_tables(record: RequestRecord, aws: dict[str, Any]) -> None:
-    names = [aws.get("table_name"), *listed(aws.get("table_names"))]
-    tables = [name for name in names if isinstance(name, str) and name]
+    tables = texts((aws.get("table_name"), *listed(aws.get("table_names"))))
     if len(tables) == 1:
         place(record, tables[0])
     elif tables:

@@ -18,6 +18,7 @@ from collectors.request_log.decoders.opentelemetry import OpenTelemetryDecoder, 
 from collectors.request_log.decoders.otlp import decode_request
 from collectors.request_log.decoders.schema import KeyNames
 from collectors.request_log.decoders.seam import Decoded, Piece, UnreadableError
+from collectors.request_log.unpacking import FEED_GZIP, GZIP_WINDOW
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -29,9 +30,7 @@ __all__ = ["JSON", "PROTOBUF", "Refusal", "accepted", "blocks_of", "media_type",
 PROTOBUF = "application/x-protobuf"
 JSON = "application/json"
 _ENCODINGS = frozenset({"", "identity", "gzip"})
-_GZIP_WINDOW = 31
 _STEP = 256 * 1024
-_FEED = 16 * 1024
 _INVALID = 3
 _EXHAUSTED = 8
 _UNAVAILABLE = 14
@@ -72,10 +71,10 @@ def unpack(body: bytes, most: int) -> bytes:
     """
     unpacked = bytearray()
     member: Any = None
-    for at in range(0, len(body), _FEED):
-        packed, is_full = body[at : at + _FEED], False
+    for at in range(0, len(body), FEED_GZIP):
+        packed, is_full = body[at : at + FEED_GZIP], False
         while packed or is_full:
-            member = member or zlib.decompressobj(wbits=_GZIP_WINDOW)
+            member = member or zlib.decompressobj(wbits=GZIP_WINDOW)
             try:
                 piece = member.decompress(packed, _STEP)
             except zlib.error:

@@ -11,7 +11,7 @@ from collectors.asking import Spot, ask_check
 from collectors.request_log.polling import PolledStream, wall_clock
 from collectors.request_log.s3.parse import is_region, listing_of, next_level, periods, start_after
 from collectors.request_log.s3.unpack import DamagedError, Unpacking
-from collectors.request_log.seen import Seen, fingerprint_of
+from collectors.request_log.seen import fingerprint_of
 from collectors.request_log.translating import AUTO, Translation
 
 if TYPE_CHECKING:
@@ -47,17 +47,12 @@ class S3Stream(PolledStream):
         clock: Callable[[], Instant] = wall_clock,
         declared: Sequence[DeclaredKeys] = (),
     ) -> None:
-        super().__init__(config.path, config.poll_ms, clock)
+        super().__init__(config, positions, clock)
         self._declared = declared
         self._config = config
         self._aws = aws
-        now = clock()
-        position = next((one for one in positions if one.path == config.path), None)
-        if position is None:
-            position = Position(config.path, 0, 0, modified=now - config.look_back_ms)
-        self._seen = Seen(position.modified, config.most_seen, position.seen, now + config.overlap_ms)
-        self._half_read = position.head
-        self._taken = position.offset
+        self._half_read = self._begun.head
+        self._taken = self._begun.offset
         self._roots: tuple[str, ...] = ()
         self._roots_at: Instant | None = None
 

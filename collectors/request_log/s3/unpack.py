@@ -9,6 +9,8 @@ from __future__ import annotations
 import zlib
 from typing import TYPE_CHECKING, Any
 
+from collectors.request_log.unpacking import FEED_GZIP, FEED_ZSTD, GZIP, GZIP_WINDOW, ZSTD
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -17,16 +19,9 @@ __all__ = ["CHUNK_BYTES", "DamagedError", "Unpacking"]
 CHUNK_BYTES = 256 * 1024
 """What is decoded at once."""
 
-_GZIP = b"\x1f\x8b"
-_ZSTD = b"\x28\xb5\x2f\xfd"
 _SNIFFED = 4
-_GZIP_WINDOW = 31
 _DEEPEST = 3
 """Firehose packs what CloudWatch Logs has packed; deeper nesting is a bomb."""
-_FEED_GZIP = 16 * 1024
-"""What follows a member is copied: of ten thousand small ones in a part of megabytes that would take seconds."""
-_FEED = 2048
-"""A block of 4 bytes may unpack to 128 KB: what one feed of zstandard can blow up to stays bounded."""
 
 
 class DamagedError(Exception):
@@ -79,8 +74,8 @@ class _Sniffed:
 
     def _begin(self, first: bytes) -> None:
         self._first = None
-        if first.startswith((_GZIP, _ZSTD)) and self._depth < _DEEPEST:
-            self._packing = _Gzip() if first.startswith(_GZIP) else _Zstd()
+        if first.startswith((GZIP, ZSTD)) and self._depth < _DEEPEST:
+            self._packing = _Gzip() if first.startswith(GZIP) else _Zstd()
             self._inner = _Sniffed(self._depth + 1)
 
     def _unpacked(self, packed: bytes) -> Iterator[bytes]:
@@ -110,8 +105,8 @@ class _Gzip:
         self._tail = b""
 
     def feed(self, packed: bytes) -> Iterator[bytes]:
-        for at in range(0, len(packed), _FEED_GZIP):
-            yield from self._take(packed[at : at + _FEED_GZIP])
+        for at in range(0, len(packed), FEED_GZIP):
+            yield from self._take(packed[at : at + FEED_GZIP])
 
     def _take(self, packed: bytes) -> Iterator[bytes]:
         packed = self._tail + packed
@@ -120,10 +115,10 @@ class _Gzip:
         while packed or is_full:
             if self._member is None:
                 packed = packed.lstrip(b"\0")  # some writers fill up the last block
-                if len(packed) < len(_GZIP):
+                if len(packed) < len(GZIP):
                     self._tail = packed
                     return
-                self._member = zlib.decompressobj(wbits=_GZIP_WINDOW)
+                self._member = zlib.decompressobj(wbits=GZIP_WINDOW)
             try:
                 piece = self._member.decompress(packed, CHUNK_BYTES)
             except zlib.error as error:
@@ -151,8 +146,8 @@ class _Zstd:
         self._frame: Any = None
 
     def feed(self, packed: bytes) -> Iterator[bytes]:
-        for at in range(0, len(packed), _FEED):
-            feed = packed[at : at + _FEED]
+        for at in range(0, len(packed), FEED_ZSTD):
+            feed = packed[at : at + FEED_ZSTD]
             while feed:
                 self._frame = self._frame or self._new_frame()
                 try:

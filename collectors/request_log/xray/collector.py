@@ -11,7 +11,7 @@ from collectors.asking import Spot, ask_check
 from collectors.request_log.decoders.xray import XRayDecoder
 from collectors.request_log.depths import Depths
 from collectors.request_log.polling import PolledStream, wall_clock
-from collectors.request_log.seen import Seen, fingerprint_of
+from collectors.request_log.seen import fingerprint_of
 from collectors.request_log.xray.parse import batches, began_at, summaries_of, traces_of
 
 if TYPE_CHECKING:
@@ -42,16 +42,11 @@ class XrayStream(PolledStream):
         positions: Iterable[Position] = (),
         clock: Callable[[], Instant] = wall_clock,
     ) -> None:
-        super().__init__(config.path, config.poll_ms, clock)
+        super().__init__(config, positions, clock)
         self._config = config
         self._aws = aws
-        now = clock()
-        position = next((one for one in positions if one.path == config.path), None)
-        if position is None:
-            position = Position(config.path, 0, 0, modified=now - config.look_back_ms)
-        self._seen = Seen(position.modified, config.most_seen, position.seen, now + config.overlap_ms)
         self._depths = Depths(config.overlap_ms, _STEP_MS)
-        self._read_to = position.modified
+        self._read_to = self._begun.modified
         self._waiting_since: Instant | None = None
         self._found = 0
         self._absent = 0

@@ -167,10 +167,10 @@ async def test_what_cannot_be_removed_stays_noted_until_it_is(clock: Clock, tmp_
     assert "`dynascope canary --clean` removes its item" in caught.value.hint
     assert len(aws.items) == 1
     cleaned = await canary(aws, clock, tmp_path).clean()
-    assert (cleaned.removed, len(cleaned.errors)) == ((), 1)
+    assert (cleaned.undone, len(cleaned.errors)) == ((), 1)
     aws.answers["DeleteItem"] = aws._delete
     cleaned = await canary(aws, clock, tmp_path).clean()
-    assert ([one.target.table for one in cleaned.removed], cleaned.errors, aws.items) == (["orders"], (), {})
+    assert ([one.target.table for one in cleaned.undone], cleaned.errors, aws.items) == (["orders"], (), {})
 
 
 async def test_the_next_run_removes_what_a_run_that_died_has_left(clock: Clock, tmp_path: Path) -> None:
@@ -213,7 +213,7 @@ async def test_one_index_is_measured_by_one_process(clock: Clock, tmp_path: Path
 
     one._sleep = meanwhile
     await one.run(plan, asyncio.Event())
-    assert seen[0].removed == ()
+    assert seen[0].undone == ()
 
 
 @pytest.mark.parametrize(

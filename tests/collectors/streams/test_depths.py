@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from collectors.request_log.cloudwatch_logs.collector import CloudwatchLogsStream
@@ -51,6 +51,7 @@ def test_steps_that_are_no_shorter_than_the_whole_are_none() -> None:
     assert depths.next_ms(1) == 50
 
 
+@settings(deadline=None)
 @given(st.lists(st.tuples(st.integers(1, 60), st.integers(0, 840)), max_size=30))
 async def test_whatever_comes_up_to_the_overlap_late_is_read_once(arrivals: list[tuple[int, int]]) -> None:
     """Seconds between looks, and how many seconds before the look an event of it happened."""
