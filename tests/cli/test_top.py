@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from analyzer.cli import top as command
 from analyzer.cli.main import execute
+from analyzer.errors import CollectError
 from analyzer.exporters.access import OPEN, Access
 from analyzer.model.report import VerdictState
 from tests.support.page_report import made_report
@@ -89,6 +90,30 @@ def test_a_daemon_that_goes_away_is_told_and_the_last_screen_stays(
     monkeypatch.setenv("TERM", "dumb")
     assert execute(["top", "--from", served.url, "--for", "100ms"]) == 0
     assert "what stands here may no longer hold" in " ".join(capsys.readouterr().out.split())
+
+
+def test_an_interrupt_is_its_usual_end(
+    served: PageServer, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupt(_seconds: float) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("time.sleep", interrupt)
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    monkeypatch.setenv("TERM", "dumb")
+    assert execute(["top", "--from", served.url]) == 0
+    assert "ORDER#<id>" in capsys.readouterr().out
+
+
+def test_a_daemon_that_tells_no_calls_over_time_is_shown_without(
+    served: PageServer, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(url: str, path: str) -> dict[str, object]:
+        raise CollectError(f"{url}{path}: 404", hint="")
+
+    monkeypatch.setattr("analyzer.cli.talking.ask_daemon", refuse)
+    assert execute(["top", "--from", served.url]) == 0
+    assert "█\n" not in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
