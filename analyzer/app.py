@@ -20,6 +20,7 @@ from analyzer.checkpoint import StateFolder
 from analyzer.daemon import NOTHING_POLLED, Daemon, Outlets, Polled
 from analyzer.errors import CollectError, UsageError
 from analyzer.exporters.assemble import Spent
+from analyzer.exporters.outlet import Outlet
 from analyzer.exporters.server import Server
 from analyzer.exporters.verdicts import json_lines, text_lines
 from analyzer.history_opening import open_keeper
@@ -50,6 +51,9 @@ __all__ = ["Latest", "Lossy", "make_logger", "run_daemon", "way_to_aws"]
 
 _FILES = 10_240
 """How many files and connections may be open at once, where the system allows it: macOS allows no more."""
+
+_LAST_WORDS_SECONDS = 1.0
+"""So long the end of the process waits for a reader to take what was found last."""
 
 _LEVELS = {"debug": 10, "info": 20, "warning": 30, "error": 40}
 
@@ -252,14 +256,13 @@ def run_daemon(config: Path | None, *, as_json: bool, write: Callable[[str], Non
     setup = latest.setup
     server = Server(detector_pages(), setup.policy, setup.salt)
 
+    log = make_logger(setup.fixed["log.level"], setup.fixed["log.format"])
+    outlet = Outlet(write, lambda because: log.warning("findings cannot be printed", because=because))
+
     def tell(events: Report) -> None:
         shown = show(events, server.policy, server.salt)
-        try:
-            write(json_lines(shown) if as_json else text_lines(shown))
-        except OSError as error:
-            log.warning("findings cannot be printed", because=error.strerror)
+        outlet.say(json_lines(shown) if as_json else text_lines(shown))
 
-    log = make_logger(setup.fixed["log.level"], setup.fixed["log.format"])
     outlets = Outlets(server=server, state=StateFolder(setup.state), log=log, tell=tell)
 
     async def work() -> None:
@@ -277,6 +280,8 @@ def run_daemon(config: Path | None, *, as_json: bool, write: Callable[[str], Non
         asyncio.run(work())
     except BaseExceptionGroup as group:
         raise group.exceptions[0] from None
+    finally:
+        outlet.close(_LAST_WORDS_SECONDS)
 
 
 def _allow_many_files() -> None:

@@ -61,6 +61,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "DEFAULT_LISTEN",
+    "NO_FILE",
     "REFERENCE",
     "Settings",
     "build_detectors",
@@ -73,6 +74,8 @@ __all__ = [
 ]
 
 DEFAULT_LISTEN = "127.0.0.1:8642"
+NO_FILE = "configuration"
+"""What faults name where no file was given."""
 REFERENCE = "docs/reference/configuration.md"
 _SLICE_MS = 10_000
 _SECRET_FILES = ("salt_file", "token_file")
@@ -138,7 +141,7 @@ class Settings(Section):
     prices: PricesSettings = PricesSettings.model_validate({})
     limits: dict[str, Limit] = Field({}, description="bounds of what is kept in memory")
     log: LogSettings = LogSettings()
-    _file: str = PrivateAttr("configuration")
+    _file: str = PrivateAttr(NO_FILE)
     _lines: Lines = PrivateAttr(default_factory=dict)
 
     @field_validator("window_ms")
@@ -270,7 +273,7 @@ def read_settings(
     """
     environ = os.environ if environ is None else environ
     content, lines = ({}, {}) if path is None else read_yaml(Path(path))
-    file = "configuration" if path is None else str(path)
+    file = NO_FILE if path is None else str(path)
     given = {**_secrets(environ, overrides or {}), **(overrides or {})}
     given |= {name: str(Path(str(given[name])).absolute()) for name in _SECRET_FILES if given.get(name) is not None}
     settings, found = _validate({**content, **given}, file, lines)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeVar, cast
 import msgspec
 from msgspec import Struct
 
-from analyzer.config import Settings, build_detectors, build_struct, read_settings
+from analyzer.config import NO_FILE, Settings, build_detectors, build_struct, read_settings
 from analyzer.config_aws import SourcesConfig
 from analyzer.config_history import HistoryConfig
 from analyzer.config_prices import prices_of_section
@@ -155,6 +155,8 @@ def build_setup(settings: Settings, faults: Sequence[Fault] = (), fallback: Salt
             "name the files that the application writes, such as files: [/var/log/app/dynamodb.jsonl]; "
             "or add `aws: {}` to read CloudWatch"
         )
+        if settings.file == NO_FILE:
+            mend = f"name a configuration with --config FILE, and in it what to read: {mend}"
         found.append(settings.fault(("request_log", "files"), "nothing to read", mend))
     _refuse(found, settings)
     contract = cast("Contract", parts.contract)

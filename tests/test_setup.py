@@ -34,6 +34,11 @@ def test_without_a_log_there_is_nothing_to_do(tmp_path: Path) -> None:
         build(tmp_path, request_log={})
 
 
+def test_without_a_configuration_the_option_is_named_that_takes_one() -> None:
+    with pytest.raises(ConfigError, match=r"configuration: request_log\.files: nothing to read; .*--config FILE"):
+        load_setup(None, {})
+
+
 def test_a_contract_is_told_apart_by_content_and_salt(tmp_path: Path) -> None:
     contract = tmp_path / "contract.yaml"
     contract.write_text(TABLE)

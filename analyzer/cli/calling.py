@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
+from analyzer.errors import AbsentError, UsageError
+
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Iterator
 
     from analyzer.interfaces import AwsCaller
 
-__all__ = ["ProfileOption", "RegionOption", "with_aws"]
+__all__ = ["ProfileOption", "RegionOption", "naming", "with_aws"]
 
 T = TypeVar("T")
 
@@ -20,6 +23,15 @@ RegionOption = Annotated[str | None, typer.Option("--region", metavar="REGION", 
 ProfileOption = Annotated[
     str | None, typer.Option("--profile", metavar="PROFILE", help="AWS profile; else the environment's credentials")
 ]
+
+
+@contextlib.contextmanager
+def naming() -> Iterator[None]:
+    """Take a table or index that is not there for wrong usage, exit 2: whoever typed its name mistyped it."""
+    try:
+        yield
+    except AbsentError as error:
+        raise UsageError(f"{error}; {error.hint}") from None
 
 
 def with_aws(work: Callable[[AwsCaller, str], Awaitable[T]], region: str | None, profile: str | None) -> T:

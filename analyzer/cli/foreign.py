@@ -91,7 +91,10 @@ def _recognized(log: LogFile, unknown: list[str]) -> Decoder | None:
         raw.close()
     decoder = recognize(first)
     if decoder is None and not first.isspace() and first:
-        unknown.append(f"{log.name} is of no shape that is known, and read as request records; --input names a shape")
+        shapes = ", ".join(shape for shape in Input if shape not in {Input.AUTO, Input.NATIVE})
+        unknown.append(
+            f"{log.name} is of no shape that is known, and read as request records; --input names a shape: {shapes}"
+        )
     return decoder
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from analyzer.cli.calling import ProfileOption, RegionOption, with_aws
+from analyzer.cli.calling import ProfileOption, RegionOption, naming, with_aws
 from analyzer.errors import UsageError
 
 if TYPE_CHECKING:
@@ -116,7 +116,8 @@ async def _watch(
     elif left:
         for intent in left:
             _say(f"left by a process that died, `dynascope insights restore` undoes it: {told_intent(intent)}")
-    plan = await watcher.plan(*place)
+    with naming():
+        plan = await watcher.plan(*place)
     for line in describe_plan(plan):
         _say(line)
     if plan.is_ranking:

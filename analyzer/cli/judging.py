@@ -143,7 +143,8 @@ def _complaint(log: LogFile, digest: Digest, stretch: Stretch) -> str | None:
                 f"{log.name} holds no request of the stretch that --since and --until leave: its own are {its_own}"
             )
             return None if digest.read.read else outside
-    return f"{log.name} holds no request that could be read{_why(digest, log)}"
+    shape = "request records" if log.decoder is None else log.decoder.title
+    return f"{log.name} holds no request that could be read as {shape}{_why(digest, log)}"
 
 
 def _why(digest: Digest, log: LogFile) -> str:

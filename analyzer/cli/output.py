@@ -11,7 +11,17 @@ if TYPE_CHECKING:
     from analyzer.model.report import Report
     from analyzer.requests.tokens import Salt
 
-__all__ = ["FailOn", "Format", "Keys", "counted", "exit_code", "is_colorful", "print_report", "write"]
+__all__ = [
+    "FailOn",
+    "Format",
+    "Keys",
+    "counted",
+    "exit_code",
+    "is_colorful",
+    "print_report",
+    "write",
+    "write_unbuffered",
+]
 
 
 class Format(StrEnum):
@@ -49,6 +59,24 @@ def write(text: str) -> None:
         sys.stdout.flush()
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def write_unbuffered(text: str) -> None:
+    """Write to standard output past its buffer: who is stuck in that, in a thread, would spoil the end of the process.
+
+    Raises OSError where it cannot be written; a reader that left is no error.
+    """
+    try:
+        number = sys.stdout.fileno()
+    except (AttributeError, OSError, ValueError):  # there is none, or it is none of the system's
+        write(text)
+        return
+    rest = text.encode(sys.stdout.encoding or "utf-8", "backslashreplace")
+    try:
+        while rest:
+            rest = rest[os.write(number, rest) :]
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), number)
 
 
 def counted(number: int, word: str) -> str:

@@ -48,6 +48,6 @@ def run(
     """  # noqa: D301 -- the backslash keeps lines of the examples apart
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGHUP})  # until the daemon is there to take it
     from analyzer.app import run_daemon  # noqa: PLC0415 -- light start
-    from analyzer.cli.output import write  # noqa: PLC0415 -- light start
+    from analyzer.cli.output import write_unbuffered  # noqa: PLC0415 -- light start
 
-    run_daemon(config, as_json=output is Lines.JSON, write=write, standby=standby)
+    run_daemon(config, as_json=output is Lines.JSON, write=write_unbuffered, standby=standby)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from msgspec import Struct
 
+from analyzer.errors import closest
 from analyzer.model.batch import Batch
 from analyzer.model.finding import Change
 from analyzer.model.instant import parse_instant
@@ -25,6 +26,22 @@ _LONGEST = 200
 _AHEAD_MS = 60_000
 """Clocks differ; what lies further ahead than a minute has not happened."""
 _DEPLOY = "deploy"
+_KINDS = (
+    _DEPLOY,
+    "billing-mode",
+    "capacity",
+    "index-created",
+    "index-deleted",
+    "insights",
+    "replica",
+    "restore",
+    "scaling",
+    "stream",
+    "table-created",
+    "table-deleted",
+    "ttl",
+)
+"""What may be changed (docs/reference/formats.md, 2): how long its effect is looked for depends on it."""
 
 
 class _Mark(Struct, forbid_unknown_fields=True):
@@ -75,6 +92,9 @@ def read_mark(body: bytes, now: Instant) -> Change:
     for name, text in texts.items():
         if text is not None and (not text.strip() or len(text) > _LONGEST or not text.isprintable()):
             raise ValueError(f"{name} is a line of 1 to {_LONGEST} characters")
+    if told.what not in _KINDS:
+        meant = closest(told.what, _KINDS)
+        raise ValueError(f"what is one of {', '.join(_KINDS)}" + (f"; did you mean {meant}?" if meant else ""))
     if told.index is not None and told.table is None:
         raise ValueError("an index needs its table")
     try:

@@ -112,7 +112,7 @@ def test_wrong_usage_is_told(
 
 
 def test_an_index_that_is_not_there_is_told(aws: LocalAws, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert canary(tmp_path, "orders", "--index", "by-shop") == 3
+    assert canary(tmp_path, "orders", "--index", "by-shop") == 2
     assert "orders has no global index by-shop" in capsys.readouterr().err
     assert items(aws) == 0
 

@@ -204,13 +204,16 @@ def test_a_log_of_which_nothing_can_be_read_says_why(analyze: Any) -> None:
     ran = analyze(lines({**call(2, "GetItem"), "timestamp": None}))
     assert ran.code == 3
     assert ran.err.endswith(
-        "the.log holds no request that could be read: a request has no time: let the logger add one (`timestamp`)\n"
+        "the.log holds no request that could be read as AWS SDK for JavaScript v3: "
+        "a request has no time: let the logger add one (`timestamp`)\n"
     )
 
 
 def test_a_log_of_no_known_shape_says_so_and_how_to_name_one(analyze: Any) -> None:
     ran = analyze("plain text\n")
-    assert ran.err.startswith("dynascope: the.log is of no shape that is known, and read as request records; --input")
+    assert ran.err.startswith(
+        "dynascope: the.log is of no shape that is known, and read as request records; --input names a shape: wrapped,"
+    )
     assert ran.code == 3
 
 

@@ -133,7 +133,15 @@ def test_what_aws_refuses_is_told_with_its_mend(
     assert insights(tmp_path, "watch", "cases", "--yes") == 3
     assert "grant dynamodb:UpdateContributorInsights" in capsys.readouterr().err
     assert insights(tmp_path, "restore") == 0
-    assert insights(tmp_path, "watch", "orders") == 3
+
+
+@pytest.mark.parametrize("named", [("orders",), ("cases", "--index", "by-shop")], ids=["a table", "an index"])
+def test_what_is_not_there_was_mistyped(
+    aws: LocalAws, tmp_path: Path, capsys: pytest.CaptureFixture[str], named: tuple[str, ...]
+) -> None:
+    assert insights(tmp_path, "watch", *named) == 2
+    assert capsys.readouterr().err
+    assert stands(aws)[0] == "DISABLED"
 
 
 def test_what_cannot_be_undone_is_a_failure(aws: LocalAws, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,8 +1,10 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -12,10 +14,9 @@ from analyzer.cli.main import COMMANDS, execute
 from analyzer.errors import CollectError, ConfigError, ContractError, DeniedError, Fault, UsageError
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from tests.conftest import Golden
 
+ROOT = Path(__file__).parents[2]
 HEAVY = ["numpy", "pandas", "pyarrow", "plotly", "scipy", "boto3", "botocore", "aiohttp"]
 
 
@@ -129,3 +130,9 @@ def test_a_command_that_resembles_none_is_only_refused(capsys: pytest.CaptureFix
     err = capsys.readouterr().err
     assert "No such command 'zzzz'" in err
     assert "did you mean" not in err
+
+
+def test_every_command_stands_in_the_table_of_exit_codes() -> None:
+    page = (ROOT / "docs/reference/exit-codes.md").read_text("utf-8")
+    told = {name for line in page.splitlines() if line.startswith("| `") for name in re.findall("`([a-z-]+)`", line)}
+    assert {name for name in COMMANDS if name != "version"} <= told

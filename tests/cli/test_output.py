@@ -1,10 +1,13 @@
 from __future__ import annotations
 
+import io
+import os
+import sys
 from typing import TYPE_CHECKING
 
 import pytest
 
-from analyzer.cli.output import FailOn, Format, Keys, exit_code, print_report
+from analyzer.cli.output import FailOn, Format, Keys, exit_code, print_report, write_unbuffered
 from analyzer.model.finding import Confidence, Finding, Severity, Status
 from analyzer.model.report import Report, Verdict, VerdictState
 from analyzer.model.window import Window
@@ -69,3 +72,27 @@ def test_keys_are_printed_only_when_revealed(output: Format, keys: Keys, capsys:
     captured = capsys.readouterr()
     assert ("canary-4711" in captured.out) == (keys is Keys.REVEAL)
     assert captured.err == ""
+
+
+def test_what_is_written_past_the_buffer_arrives_and_a_reader_that_left_is_no_error(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    reading, writing = os.pipe()
+    with open(writing, "w") as stdout:  # noqa: PTH123 -- a pipe has no path
+        monkeypatch.setattr(sys, "stdout", stdout)
+        write_unbuffered("an ä\n")
+        assert os.read(reading, 100) == "an ä\n".encode()
+        os.close(reading)
+        write_unbuffered("to nobody\n")
+        write_unbuffered("again\n")
+
+
+def test_where_there_is_no_file_of_the_system_it_is_written_as_ever(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    kept = io.StringIO()
+    monkeypatch.setattr(sys, "stdout", kept)
+    write_unbuffered("kept")
+    assert kept.getvalue() == "kept"
+    monkeypatch.setattr(sys, "stdout", None)
+    write_unbuffered("unheard")

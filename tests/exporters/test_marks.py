@@ -39,6 +39,8 @@ def test_a_mark_is_a_deploy_of_everything_now_unless_it_says_otherwise() -> None
         ({"detail": "x" * 201}, "detail is a line of 1 to 200 characters"),
         ({"detail": "x", "who": "a\nb"}, "who is a line"),
         ({"detail": "x", "index": "GSI1"}, "an index needs its table"),
+        ({"detail": "x", "what": "banana"}, "what is one of deploy, billing-mode, capacity"),
+        ({"detail": "x", "what": "deploi"}, "did you mean deploy"),
         ({"detail": "x", "time": "noon"}, "time is RFC 3339"),
         ({"detail": "x", "time": format_instant(NOW - 2 * DAY)}, "time lies within the last day"),
         ({"detail": "x", "time": format_instant(NOW + 120_000)}, "time lies within the last day"),
