@@ -114,7 +114,7 @@ class Daemon:
         self._analysis_seconds: float | None = None
         self._bad_lines: frozenset[str] = frozenset()
         self._complaints: dict[str, str] = {}
-        outlets.server.screen.atlas = Maps(lambda: self._watch, self._health)
+        self._maps = outlets.server.screen.atlas = Maps(lambda: self._watch, self._health)
 
     async def run(self) -> None:
         """Work until `stop`; raises what went wrong at the start, and bugs."""
@@ -237,6 +237,7 @@ class Daemon:
             evidence = self._watch.gather(end, status, self._collected(end), memory, past)
             judged = await asyncio.to_thread(conclude, evidence)
             self._watch.take_over(judged)
+            self._maps.note(judged.report)
             self._analysis_seconds = time.perf_counter() - started
             rendering = await asyncio.to_thread(expose, self._watch.view(self._health(), of_analysis=True))
             self._watch.remember(rendering)

@@ -12,6 +12,7 @@ from analyzer.exporters.atlas import CallsOverTime
 from analyzer.figures.heatmap import Around, draw_heat
 from analyzer.figures.insight_map import draw_insights, draw_unseen
 from analyzer.figures.marks import marks_of
+from analyzer.figures.past_minutes import PastMinutes
 from analyzer.figures.targets import hottest_places, keys_from, limit_of
 from analyzer.model.finding import Direction
 from analyzer.model.heatmap import HeatMap, KeysFrom
@@ -43,7 +44,12 @@ class Maps:
     def __init__(self, watch: Callable[[], Watch], health: Callable[[], Health]) -> None:
         self._watch = watch
         self._health = health
+        self._past = PastMinutes()
         self._own: dict[tuple[Target, Direction, int], frozenset[str]] = {}
+
+    def note(self, report: Report) -> None:
+        """Remember what is told of keys by polls that come and go."""
+        self._past.note(report.traffic, report.as_of - LONGEST_MS)
 
     def health(self) -> Health | None:
         """Return how the daemon stands."""
@@ -68,7 +74,7 @@ class Maps:
         source = keys_from(traffic, direction)
         if source is not KeysFrom.REQUEST_LOG:
             draw = draw_insights if source is KeysFrom.CONTRIBUTOR_INSIGHTS else draw_unseen
-            return await asyncio.to_thread(draw, traffic, direction, window, around)
+            return await asyncio.to_thread(draw, self._past.recall(traffic), direction, window, around)
         slices = key_slices(watch.digest.kept(), traffic.target, direction, window)
         drawn = await asyncio.to_thread(draw_heat, slices, around, question.step_ms)
         if len(self._own) >= _MOST_REMEMBERED:

@@ -98,6 +98,11 @@ async def test_keys_of_contributor_insights_have_minutes(judged: Judged) -> None
     drawn = await judged.maps.heat_map(MapQuestion(table="cases"), report)
     assert drawn is not None
     assert (drawn.keys, drawn.step_ms) == (KeysFrom.CONTRIBUTOR_INSIGHTS, 60_000)
+    judged.maps.note(told(judged.report, insights=(insight("B", (NOW // 60_000 - 30, 0.5)),)))
+    judged.maps.note(report)
+    later = await judged.maps.heat_map(MapQuestion(table="cases"), report)
+    assert later is not None
+    assert [row.key["PK"] for row in later.rows] == ["A", "B"]
 
 
 async def test_metrics_alone_say_how_keys_would_be_seen(judged: Judged) -> None:
