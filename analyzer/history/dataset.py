@@ -7,6 +7,7 @@ writes the same minutes once more, and nothing counts twice. What cannot be read
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 import pyarrow as pa
@@ -32,7 +33,7 @@ _TORN = ".torn"
 """Behind the name of a file that was set aside: no reader of `*.parquet` finds it."""
 
 
-_ROLLED: dict[Kind, tuple[Kind, Callable[[pa.Table], pa.Table]]] = {
+_ROLLED: dict[Kind, tuple[Kind, Callable[..., pa.Table]]] = {
     Kind.HOURS: (Kind.REQUESTS, rolled_up),
     Kind.KEY_HOURS: (Kind.KEYS, keys_rolled_up),
 }
@@ -87,23 +88,25 @@ class Dataset:
         content = await asyncio.to_thread(encode, kind, rows, Label(self.daemon, minutes))
         await self.put(FileName(kind, start, DAY_MS, self.daemon), content)
 
-    async def read_range(self, kind: Kind, window: Window) -> Reading:
+    async def read_range(self, kind: Kind, window: Window, *, by_day: bool = False) -> Reading:
         """Return the rows of a kind that begin in a window; raises NewerHistoryError or HistoryError.
 
         Rows of one minute and series may be several, of several daemons: they add up (`merging.merged`).
+        Of kinds of hours `by_day` makes a row a day and series: many weeks then take a twentieth of the memory.
         """
         if kind in _ROLLED:
-            return await self._read_hours(kind, window)
+            return await self._read_hours(kind, window, DAY_MS if by_day else HOUR_MS)
         found = await self._gather(await self.names(kind, window))
         rows = pa.concat_tables([SCHEMAS[kind].empty_table(), *found.parts])
         seen = [minute for minute in found.minutes if window.holds(minute)]
         return Reading(_within(rows, window), stretches(seen), tuple(found.torn))
 
-    async def _read_hours(self, kind: Kind, window: Window) -> Reading:
-        """Return a row an hour and series, also of hours that are still minutes, or of which only they are left."""
-        of_minutes, make = _ROLLED[kind]
+    async def _read_hours(self, kind: Kind, window: Window, step_ms: int) -> Reading:
+        """Return a row a step and series, also of hours that are still minutes, or of which only they are left."""
+        of_minutes, roll = _ROLLED[kind]
+        make = partial(roll, step_ms=step_ms)
         whole = Window(window.start - window.start % HOUR_MS, window.end)
-        hours = await self._gather(await self.names(kind, whole))
+        hours = await self._gather(await self.names(kind, whole), make=make if step_ms > HOUR_MS else None)
         known = hours.read | hours.replaced
         rest = [name for name in await self.names(of_minutes, whole) if name.leaf not in known]
         minutes = await self._gather(rest, make=make)

@@ -105,13 +105,11 @@ def merged(rows: pa.Table) -> pa.Table:
     return pa.table(columns).select(SCHEMAS[Kind.REQUESTS].names).cast(SCHEMAS[Kind.REQUESTS])
 
 
-def rolled_up(rows: pa.Table) -> pa.Table:
-    """Return a row an hour and series, with its highest minute; rows may be minutes or hours."""
-    hours = starts_of(rows) // HOUR_MS * HOUR_MS
+def rolled_up(rows: pa.Table, step_ms: int = HOUR_MS) -> pa.Table:
+    """Return a row an hour (or another step) and series, with its highest minute; rows may be minutes or hours."""
     is_minute = "minutes" not in rows.column_names
-    if is_minute:
-        rows = merged(rows)
-        hours = starts_of(rows) // HOUR_MS * HOUR_MS
+    rows = merged(rows) if is_minute else rows
+    hours = starts_of(rows) // step_ms * step_ms
     groups = groups_of(rows, IDENTITY, hours)
     columns = _summed(rows, groups)
     columns["start"] = pa.array(hours[groups.first], pa.int64()).cast(SCHEMAS[Kind.HOURS].field("start").type)
@@ -123,10 +121,10 @@ def rolled_up(rows: pa.Table) -> pa.Table:
     return pa.table(columns).select(SCHEMAS[Kind.HOURS].names).cast(SCHEMAS[Kind.HOURS])
 
 
-def keys_rolled_up(rows: pa.Table) -> pa.Table:
+def keys_rolled_up(rows: pa.Table, step_ms: int = HOUR_MS) -> pa.Table:
     """Return a row an hour and key: units add up, its peak is that of its highest second; rows may be either."""
     schema = SCHEMAS[Kind.KEY_HOURS]
-    hours = starts_of(rows) // HOUR_MS * HOUR_MS
+    hours = starts_of(rows) // step_ms * step_ms
     groups = groups_of(rows, KEY_IDENTITY, hours)
     taken = rows.select([*KEY_IDENTITY, "template"]).take(pa.array(groups.first))
     columns: dict[str, pa.Array] = {name: taken[name].combine_chunks() for name in taken.column_names}

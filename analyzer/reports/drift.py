@@ -57,6 +57,7 @@ def drift(week: Frame, past: Frames, contract: Contract) -> Drift:
     judge = _Judge(week, past, series, rates, costs, promises)
     patterns = [judge.pattern(number) for number in range(len(series.subjects))]
     patterns += judge.unseen()
+    patterns.sort(key=lambda one: (one.subject.target.order(), one.subject.name))
     told = frozenset((one.subject.target, one.subject.name) for one in patterns if one.is_drifted)
     return Drift(
         window=week.window,

@@ -91,7 +91,8 @@ class PatternDrift(Struct, frozen=True, kw_only=True):
     """One subject in the week.
 
     `days_seen` of `days_covered` of the week; `expected_requests` is what the past predicts, growth that all share
-    included (None: no past). `first_seen` is the first hour in which history knows it.
+    included (None: no past). `first_seen` is when history knows it first, to the hour in the week, to the day
+    before it.
     """
 
     subject: Subject

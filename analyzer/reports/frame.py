@@ -78,13 +78,13 @@ def frame_of(window: Window, rows: dict[Kind, pa.Table], covered: tuple[Window, 
     )
 
 
-async def load_frame(dataset: Dataset, window: Window) -> Frame:
-    """Read a stretch; raises NewerHistoryError or HistoryError."""
+async def load_frame(dataset: Dataset, window: Window, *, by_day: bool = False) -> Frame:
+    """Read a stretch, its rows of hours by the day where that is enough; raises NewerHistoryError or HistoryError."""
     rows: dict[Kind, pa.Table] = {}
     covered: tuple[Window, ...] = ()
     torn = 0
     for kind in (Kind.HOURS, Kind.KEY_HOURS, Kind.SHAPES, Kind.TABLES, Kind.FINDINGS, Kind.PAIRS):
-        reading = await dataset.read_range(kind, window)
+        reading = await dataset.read_range(kind, window, by_day=by_day)
         rows[kind] = reading.rows
         torn += len(reading.torn)
         if kind is Kind.HOURS:
@@ -93,9 +93,9 @@ async def load_frame(dataset: Dataset, window: Window) -> Frame:
 
 
 async def load_weeks(dataset: Dataset, week: Window, past: int = 8) -> tuple[Frame, Frames]:
-    """Read a week and those before it of which anything is there, the oldest first."""
+    """Read a week by the hour and, by the day, those before it of which anything is there, the oldest first."""
     before = [Window(week.start - n * _WEEK_MS, week.end - n * _WEEK_MS) for n in range(past, 0, -1)]
-    frames = [await load_frame(dataset, window) for window in before]
+    frames = [await load_frame(dataset, window, by_day=True) for window in before]
     return await load_frame(dataset, week), tuple(frame for frame in frames if frame.covered)
 
 

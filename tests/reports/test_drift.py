@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 
 from analyzer.contract.load import contract_from
+from analyzer.history.columns import Kind
+from analyzer.history.merging import rolled_up
 from analyzer.model.instant import format_instant
 from analyzer.model.window import Window
 from analyzer.reports.drift import drift
@@ -177,3 +179,13 @@ def test_callers_that_change_places_are_a_mix_that_drifts(weeks: Weeks) -> None:
     assert (mix.what, mix.target.table) == ("callers", "catalog")
     assert {term.name for term in mix.terms[:2]} == {"robot", "web"}
     assert 0 < mix.jsd < 1
+
+
+def test_past_weeks_by_the_day_tell_the_same(weeks: Weeks, found: Drift) -> None:
+    week, past = weeks.week_and_past()
+    rows = rolled_up(weeks.rows[Kind.HOURS], DAY_MS)
+    by_day = Weeks({**weeks.rows, Kind.HOURS: rows}, weeks.contract)
+    other = drift(week, by_day.week_and_past()[1], weeks.contract)
+    assert len(by_day.frame(0).hours) < len(past[0].hours) / 15
+    assert [one.subject for one in other.drifted] == [one.subject for one in found.drifted]
+    assert of(other, "list-orders").expected_requests == of(found, "list-orders").expected_requests
