@@ -66,10 +66,12 @@ def covered_of(pattern: Declared, traffic: Traffic, days: int) -> Covered | None
     looks = [Covered(0.0, 1.0, SourceName.REQUEST_LOG)]
     if Sight.REQUESTS in traffic.sights:
         looks.append(Covered(traffic.window.seconds, _kept(traffic), SourceName.REQUEST_LOG))
-    span, known = traffic.history.spans.get(traffic.target), traffic.history.patterns.get(traffic.target)
-    if span is not None and known is not None:
-        past = known.get(pattern.id)
-        if past is not None and sum(past.before) + sum(past.now) > 0:
+    span = traffic.history.spans.get(traffic.target)
+    places = {traffic.target, traffic.target.at(pattern.index)}  # a local index is read at its table
+    known = [traffic.history.patterns[place] for place in places if place in traffic.history.patterns]
+    if span is not None and known:
+        pasts = [one[pattern.id] for one in known if pattern.id in one]
+        if any(sum(past.before) + sum(past.now) > 0 for past in pasts):
             return None
         looks.append(Covered(span.seconds, _kept(traffic), SourceName.REQUEST_LOG))
     looks += _by_metrics(pattern, traffic, days)

@@ -77,6 +77,15 @@ def test_what_history_has_seen_is_not_absent(before: tuple[float, ...], is_absen
     assert (covered_of(pattern(), traffic(rows=(), history=knows), 14) is not None) is is_absent
 
 
+def test_what_history_has_seen_at_an_index_is_not_absent_at_its_table() -> None:
+    seen = PatternPast(before=(3.0,), now=(2.0,))
+    knows = History({CASES: DAYS}, {GSI2: {"of-day": seen}})
+    assert covered_of(pattern(index="GSI2"), traffic(rows=(), history=knows), 14) is None
+    assert (
+        covered_of(pattern(), traffic(rows=(), history=History({CASES: DAYS}, {CASES: {}, GSI2: {}})), 14) is not None
+    )
+
+
 def of_index(value: float) -> Any:
     metrics = (
         hourly("ConsumedReadCapacityUnits", 15, value, target=GSI2),
