@@ -14,13 +14,17 @@ from analyzer.requests.digest_block import ABSENT
 from analyzer.requests.digest_codes import CodeMap
 from analyzer.requests.digest_heavy import KeyRows
 from analyzer.requests.digest_keyed import Keys, keys_of
-from analyzer.requests.digest_keys import NO_KEY, KeySpace
+from analyzer.requests.digest_keys import NO_KEY, KeySpace, canonical_all
 from analyzer.requests.digest_parts import PartReader, TableCall, spread
 from analyzer.requests.digest_routes import CLASS_BITS, Router, route_keys
-from analyzer.requests.digest_told import bytes_of
+from analyzer.requests.digest_told import SEPARATOR, bytes_of
 from analyzer.requests.digest_units import UNKNOWN, read_consumed, units_of
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from msgspec import Raw
+
     from analyzer.model.request import Consumed
     from analyzer.requests.digest_block import Line
     from analyzer.requests.digest_cells import CellTable
@@ -232,11 +236,11 @@ class Columns:
             return
         where = single[has_others]
         numbers = self._plan_codes.look_up((cells[where] << _UNIT_BITS) | entries[has_others]).tolist()
-        for at, plan in zip(where.tolist(), map(self._plans.__getitem__, numbers), strict=True):
-            raw = lines[at].index_keys
+        raws = _unescaped([lines[at].index_keys for at in where.tolist()])
+        for at, raw, plan in zip(where.tolist(), raws, map(self._plans.__getitem__, numbers), strict=True):
             for other, space, index, halves, read, write in plan:
                 found.units.append((at, other, read, write))
-                key = space.entry(bytes(raw), index) if index is not None and raw is not ABSENT else None
+                key = space.entry(raw, index) if index is not None and raw else None
                 if key is not None:
                     found.keys.append((at, other, halves, NO_KEY))
                     found.parts.append(key[0])
@@ -320,6 +324,12 @@ class Columns:
             space = self.router.space(of_call.target.table, index, None)
             known = self._others[cell, index] = (number, space, of_call.shape.writes)
         return known
+
+
+def _unescaped(raws: Sequence[Raw]) -> list[bytes]:
+    """Return the JSON of each without needless escapes, with which every one would have to be parsed."""
+    joined = SEPARATOR.join(raws)
+    return (canonical_all(joined, SEPARATOR) if b"\\" in joined else joined).split(SEPARATOR)
 
 
 def _rows(

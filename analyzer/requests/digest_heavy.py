@@ -12,7 +12,7 @@ from analyzer.model.counts import KeyLevel
 from analyzer.model.finding import Direction
 from analyzer.requests.digest_cells import WEIGHT_SCALE
 from analyzer.requests.digest_keys import prefix_of
-from analyzer.requests.digest_sides import REGISTERS, SLICE_SECONDS, SideKeys, Track
+from analyzer.requests.digest_sides import COLD_KEYS, REGISTERS, SLICE_SECONDS, SideKeys, Track
 from analyzer.statistics.space_saving import SpaceSaving
 
 if TYPE_CHECKING:
@@ -32,16 +32,19 @@ _IDLE_KEYS = 4
 _IDLE_HEAT = 0.01
 """A key with a quarter of what little there is ranks fourth or better in some slice."""
 
-_COLD_KEYS = 8
 _WARM_KEYS = 32
 _DETAILED = 16
 _COLD_HEAT = 0.1
 _RING_HEAT = 0.02
 _KEYS_A_CEILING = 20
 _WIDEST = 1_000_000
+_MOST_NAMES = 8192
+"""So many names are remembered, so that those of heavy keys lie in memory once."""
+
 _SMALL, _MOST_SMALL = np.uint16, 1 << 16
 """Numbers of two bytes are sorted in linear time."""
 
+_OF_NOTHING = hash(b"")
 _NO_SORTS = np.zeros(0, dtype=np.int64)
 _MIX = -7046029254386353131
 """An odd number that tells the codes of equal keys in different groups apart."""
@@ -92,7 +95,7 @@ class KeyRows(NamedTuple):
             hashes,
             hashes * 1_000_003 ^ sort_hashes,
             np.fromiter(map(crc32, parts), np.int64, count),
-            np.fromiter(map(bool, sorts), bool, count),
+            sort_hashes != _OF_NOTHING,
             parts,
             sorts,
         )
@@ -128,15 +131,24 @@ class _Group(NamedTuple):
     most: int
     tables: list[str]
     write: Callable[[str, str], str] | None
+    names: dict[Any, Any]
 
     def named(self, group: int, name: Name) -> Name:
-        """Write a name of a key as it may be kept."""
-        if self.write is None:
-            return name
-        table = self.tables[group]
-        if isinstance(name, str):
-            return self.write(table, name)
-        return self.write(table, name[0]), self.write(table, name[1])
+        """Write a name of a key as it may be kept, the same one each time: heavy keys come back slice after slice."""
+        known = self.names
+        if self.write is not None:
+            table, write = self.tables[group], self.write
+            name = write(table, name) if isinstance(name, str) else (write(table, name[0]), write(table, name[1]))
+        found: Name | None = known.get(name)
+        if found is not None:
+            return found
+        if len(known) >= _MOST_NAMES:
+            known.clear()
+        if not isinstance(name, str):
+            part, sort = name
+            name = (known.setdefault(part, part), known.setdefault(sort, sort))
+        known[name] = name
+        return name
 
 
 class HeavySlices:
@@ -146,6 +158,7 @@ class HeavySlices:
         self._most = most_keys
         self._write = write
         self._most_past = most_past
+        self._names: dict[Any, Any] = {}
         self.slices: dict[int, dict[int, SideKeys]] = {}
         self.past: dict[int, SideKeys] = {}
 
@@ -154,14 +167,14 @@ class HeavySlices:
         sides = self.slices.setdefault(number, {})
         keys = sides.get(side)
         if keys is None:
-            keys = sides[side] = SideKeys(_COLD_KEYS)
+            keys = sides[side] = SideKeys()
         return keys
 
     def forget(self, number: int, sides: list[tuple[Target, Direction]]) -> None:
         """Fold a slice into the past."""
         for side, keys in self.slices.pop(number, {}).items():
             keys.bury(number, CEILINGS[sides[side][1]])
-            past = self.past.setdefault(side, SideKeys(_COLD_KEYS))
+            past = self.past.setdefault(side, SideKeys())
             past.merge(keys, lambda cell: cell, self._most_past)
 
     def merge(self, other: HeavySlices, cells: list[int], sides: list[int]) -> None:
@@ -170,7 +183,7 @@ class HeavySlices:
             for side, keys in theirs.items():
                 self.side(number, sides[side]).merge(keys, cells.__getitem__, self._most)
         for side, keys in other.past.items():
-            past = self.past.setdefault(sides[side], SideKeys(_COLD_KEYS))
+            past = self.past.setdefault(sides[side], SideKeys())
             past.merge(keys, cells.__getitem__, self._most_past)
 
     def plain(self) -> list[Any]:
@@ -211,7 +224,7 @@ class HeavySlices:
         )
         sorted_rows = _Rows(*(column[rows.has_sort] for column in every._replace(code=rows.pair_hashes ^ mixed)))
         items = _Uniques(sorted_rows)
-        sorts = np.sort(every.code[items.rows.at[items.begins]])
+        sorts = np.sort(every.code[items.at])
         names = (rows.parts, rows.sorts)
         _fold_level(KeyLevel.ITEM, items, lambda at: (names[0][at].decode(), names[1][at].decode()), groups, _NO_SORTS)
         of_parts = _Uniques(every)
@@ -234,8 +247,8 @@ class HeavySlices:
             tables.append(cells.sides[side][0].table)
         heat = totals / np.array(ceilings)
         warm = np.clip(heat * _KEYS_A_CEILING, _WARM_KEYS, self._most).astype(np.int64)
-        kept = np.where(heat < _IDLE_HEAT, _IDLE_KEYS, np.where(heat < _COLD_HEAT, _COLD_KEYS, warm))
-        return _Group(side_keys, kept, _RING_HEAT * np.array(ceilings), self._most, tables, self._write)
+        kept = np.where(heat < _IDLE_HEAT, _IDLE_KEYS, np.where(heat < _COLD_HEAT, COLD_KEYS, warm))
+        return _Group(side_keys, kept, _RING_HEAT * np.array(ceilings), self._most, tables, self._write, self._names)
 
     @staticmethod
     def _fold_prefixes(every: _Rows, rows: KeyRows, forms: FormTable, groups: _Group) -> None:
@@ -258,17 +271,23 @@ class HeavySlices:
 
 
 class _Uniques:
-    """Rows of one level in the order of their codes, and the sums of each distinct one."""
+    """The distinct codes of rows of one level, in order: where each begins in the order of codes, and its sums."""
 
     def __init__(self, rows: _Rows) -> None:
-        order = np.argsort(rows.code)
-        self.rows = _Rows(*(column[order] for column in rows))
-        code = self.rows.code
+        self.rows = rows
+        self.order = np.argsort(rows.code)
+        code = rows.code[self.order]
         self.begins = np.flatnonzero(np.concatenate((np.ones(min(1, len(code)), dtype=bool), code[1:] != code[:-1])))
-        self.group = self.rows.group[self.begins]
-        self.weight = _sums(self.rows.weight, self.begins)
-        self.sampled = _sums(self.rows.sampled, self.begins)
-        self.requests = _sums(self.rows.requests, self.begins)
+        self.code = code[self.begins]
+        first = self.order[self.begins]
+        self.at = rows.at[first]
+        self.group = rows.group[first]
+        self.weight = self._sums(rows.weight)
+        self.sampled = self._sums(rows.sampled)
+        self.requests = self._sums(rows.requests)
+
+    def _sums(self, values: np.ndarray) -> np.ndarray:
+        return np.add.reduceat(values[self.order], self.begins) if len(self.begins) else values[:0]
 
 
 def _numbered(codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -278,10 +297,6 @@ def _numbered(codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     is_there = np.zeros(int(codes.max()) + 1, dtype=bool)
     is_there[codes] = True
     return np.flatnonzero(is_there), (np.cumsum(is_there) - 1)[codes]
-
-
-def _sums(values: np.ndarray, begins: np.ndarray) -> np.ndarray:
-    return np.add.reduceat(values, begins) if len(begins) else values[:0]
 
 
 def _fold_level(
@@ -310,10 +325,9 @@ def _fold_level(
     chosen = ranked[rank < kept]
     details = _details(keys, ranked[rank < np.minimum(kept, _DETAILED)], groups)
     found: dict[int, tuple[dict[Name, int], dict[Name, Track]]] = {g: ({}, {}) for g in of_group[first].tolist()}
-    begins = keys.begins[chosen]
-    codes = keys.rows.code[begins]
+    codes = keys.code[chosen]
     distinct = np.searchsorted(sorts, codes, side="right") - np.searchsorted(sorts, codes)
-    columns = (keys.group[chosen], keys.rows.at[begins], keys.weight[chosen], distinct)
+    columns = (keys.group[chosen], keys.at[chosen], keys.weight[chosen], distinct)
     counted = (keys.sampled[chosen], keys.requests[chosen])
     for number, g, at, weight, n_sorts, sampled, requests in zip(
         *(column.tolist() for column in (chosen, *columns, *counted)), strict=True
@@ -340,8 +354,8 @@ def _details(keys: _Uniques, chosen: np.ndarray, groups: _Group) -> dict[int, tu
     number[chosen] = np.arange(len(chosen))
     rows = keys.rows
     of_row = np.repeat(number, np.diff(np.append(keys.begins, len(rows.code))))
-    at = np.flatnonzero(of_row >= 0)
-    of_row = of_row[at]
+    wanted = np.flatnonzero(of_row >= 0)
+    of_row, at = of_row[wanted], keys.order[wanted]
     n_cells = int(rows.cell.max()) + 1
     codes, inverse = np.unique(of_row * n_cells + rows.cell[at], return_inverse=True)
     sums = np.zeros(len(codes), dtype=np.int64)
@@ -361,7 +375,7 @@ def _details(keys: _Uniques, chosen: np.ndarray, groups: _Group) -> dict[int, tu
 
 def _mark(keys: _Uniques, marks: np.ndarray, side_keys: list[SideKeys]) -> None:
     """Mark the partition keys of each group in its estimate of distinct keys."""
-    hashed = marks[keys.rows.at[keys.begins]]
+    hashed = marks[keys.at]
     registers = np.zeros((len(side_keys), REGISTERS), dtype=np.uint8)
     rank = 24 - np.floor(np.log2(np.maximum(hashed >> 8, 0.5))).astype(np.int64)
     np.maximum.at(registers, (keys.group, hashed & (REGISTERS - 1)), rank.astype(np.uint8))
@@ -373,8 +387,8 @@ def _add_tries(rows: KeyRows, group: np.ndarray, weights: np.ndarray, groups: _G
     for at in np.flatnonzero(rows.tries).tolist():
         tries = int(rows.tries[at]) * int(weights[rows.cells[at]])
         g = int(group[at])
-        sketches = groups.side_keys[g].tries
+        side = groups.side_keys[g]
         part, sort = rows.parts[at].decode(), rows.sorts[at].decode()
         if sort:
-            sketches[KeyLevel.ITEM].add(groups.named(g, (part, sort)), tries)
-        sketches[KeyLevel.PARTITION].add(groups.named(g, part), tries)
+            side.add_tries(KeyLevel.ITEM, groups.named(g, (part, sort)), tries)
+        side.add_tries(KeyLevel.PARTITION, groups.named(g, part), tries)

@@ -142,7 +142,9 @@ class Names:
             return Hashes(key, key, shape, np.zeros(count, dtype=bool), has_key)
         texts = _encoded(traces)
         of_lines = np.fromiter(map(crc32, texts), np.uint64, len(texts))
-        has_trace = np.fromiter(map(bool, texts), bool, len(texts))[source]
+        has_trace = (
+            np.ones(count, dtype=bool) if all(texts) else np.fromiter(map(bool, texts), bool, len(texts))[source]
+        )
         return Hashes(_mixed(of_lines ^ np.uint64(TRACES))[source], key, shape, has_trace, has_key)
 
 

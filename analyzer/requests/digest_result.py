@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from heapq import nlargest
+from math import ceil
+from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 import numpy as np
@@ -18,8 +20,9 @@ if TYPE_CHECKING:
 
     from analyzer.model.finding import Direction
     from analyzer.model.target import Target
-    from analyzer.requests.digest_sides import Name, SideKeys
+    from analyzer.requests.digest_sides import Name, SideKeys, Track
     from analyzer.requests.lexicon import Lexicon
+    from analyzer.statistics.space_saving import SpaceSaving
 
 __all__ = ["Part", "heaviest_sides", "heavy_keys"]
 
@@ -47,7 +50,9 @@ def heavy_keys(
     total = sum([part.total for _, part in parts])
     for level in KeyLevel:
         names, rest = _heaviest(level, parts, total)
-        keys += [_heavy_key(level, name, low, high, parts, direction) for name, low, high in names]
+        if names:
+            known = _Known.of(level, parts)
+            keys += [_heavy_key(level, name, high, known, direction) for name, high in names]
         if level is KeyLevel.PARTITION:
             floor = rest
     schema = lexicon.schema(target.table, target.index)
@@ -78,54 +83,72 @@ def heaviest_sides(parts: dict[int, list[Part]], sides: Sequence[tuple[Target, D
     return sorted(sorted(parts, key=weight)[:_MOST_SIDES])
 
 
-def _heaviest(level: KeyLevel, parts: Sequence[Part], total: int) -> tuple[list[tuple[Name, int, int]], int]:
+def _heaviest(level: KeyLevel, parts: Sequence[Part], total: int) -> tuple[list[tuple[Name, int]], int]:
     """Return the keys with the greatest upper bounds, those with refused tries, and the bound on all others."""
-    lows: dict[Name, int] = {}
-    slacks: dict[Name, int] = {}
-    floors = 0
+    highs: dict[Name, int] = {}
     refused: dict[Name, int] = {}
-    unsure: dict[Name, int] = {}
+    floors = 0
     for _, part in parts:
-        floors += part.sketches[level].add_to(lows, slacks)
-        if part.tries[level]:
-            part.tries[level].add_to(refused, unsure)
-    uppers = {name: low + slacks[name] + floors for name, low in lows.items()}
-    ranked = sorted(uppers, key=uppers.__getitem__, reverse=True)[: _SHOWN + 1]
-    least = total * _SHOWN_SHARE
-    shown = [name for rank, name in enumerate(ranked[:_SHOWN]) if rank < _ALWAYS_SHOWN or uppers[name] >= least]
-    rest = uppers[ranked[len(shown)]] if len(ranked) > len(shown) else 0
+        floors += part.sketches[level].add_to(highs)
+        if len(part.tries[level]):
+            part.tries[level].add_to(refused)
+    shown, rest = _ranked(highs, ceil(total * _SHOWN_SHARE) - floors)
     if refused:
         hurt = sorted(refused, key=refused.__getitem__, reverse=True)[:_SHOWN]
         shown = list(dict.fromkeys(shown + hurt))
-    return [(name, lows.get(name, 0), uppers.get(name, floors)) for name in shown], _up(max(floors, rest))
+    return [(name, highs.get(name, 0) + floors) for name in shown], _up(floors + max(0, rest))
 
 
-def _heavy_key(
-    level: KeyLevel, name: Name, low: int, high: int, parts: Sequence[Part], direction: Direction
-) -> HeavyKey:
+def _ranked(highs: dict[Name, int], least: int) -> tuple[list[Name], int]:
+    """Return the keys to list, greatest first, and what the next one has, 0 where there is none."""
+    shown = [name for name, high in highs.items() if high >= least]
+    if not shown:
+        shown = nlargest(_ALWAYS_SHOWN, highs, key=highs.__getitem__)
+        rest = nlargest(len(shown) + 1, highs.values())[len(shown) :]
+        return shown, max(rest, default=0)
+    shown.sort(key=highs.__getitem__, reverse=True)
+    if len(shown) > _SHOWN:
+        return shown[:_SHOWN], highs[shown[_SHOWN]]
+    return shown, max([high for high in highs.values() if high < least], default=0)
+
+
+class _Known(NamedTuple):
+    """What slices, and perhaps the past, know of keys of one level: number, details and bounds; sketches of tries."""
+
+    slices: list[tuple[int | None, dict[Name, Track], Callable[[Name], tuple[int, int]]]]
+    tries: list[SpaceSaving[Name]]
+
+    @classmethod
+    def of(cls, level: KeyLevel, parts: Sequence[Part]) -> _Known:
+        return cls(
+            [(number, part.tracks[level], part.sketches[level].bounds) for number, part in parts],
+            [part.tries[level] for _, part in parts if len(part.tries[level])],
+        )
+
+
+def _heavy_key(level: KeyLevel, name: Name, high: int, known: _Known, direction: Direction) -> HeavyKey:
     series: list[tuple[int, int, int]] = []
-    sampled = requests = sorts = tries = over = 0
+    sampled = requests = sorts = over = 0
     peak: int | None = None
     since: int | None = None
     cells: dict[int, int] = {}
-    for number, part in parts:
-        if part.tries[level]:
-            tries += part.tries[level].bounds(name)[0]
-        track = part.tracks[level].get(name)
+    low = 0
+    for number, tracks, bounds in known.slices:
+        least, most = bounds(name)
+        low += least
+        track = tracks.get(name)
         if track is None:
             continue
-        series.append(track.best if number is None else (number, *part.sketches[level].bounds(name)))
+        series.append(track.best if number is None else (number, least, most))
         sampled += track.sampled
         requests += track.requests
         sorts = max(sorts, track.sorts)
         for cell, weight in track.by_cell():
-            if cell in cells:
-                cells[cell] += weight
-            else:
-                cells[cell] = weight
+            cells[cell] = cells.get(cell, 0) + weight
         if track.ring is not None or track.peak is not None:
             top, seconds, first = track.seconds(CEILINGS[direction], number or 0)
             peak, over, since = either(max, peak, top), over + seconds, either(min, since, first)
+    tries = sum([sketch.bounds(name)[0] for sketch in known.tries])
     return HeavyKey(
         name=KeyName(level, name) if isinstance(name, str) else KeyName(level, name[0], name[1]),
         low=_down(low),

@@ -16,7 +16,7 @@ from analyzer.statistics.space_saving import SpaceSaving
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-__all__ = ["REGISTERS", "SLICE_SECONDS", "Name", "SideKeys", "Track", "either", "estimate_distinct"]
+__all__ = ["COLD_KEYS", "REGISTERS", "SLICE_SECONDS", "Name", "SideKeys", "Track", "either", "estimate_distinct"]
 
 REGISTERS = 256
 """Registers of the estimate of how many partition keys there were (HyperLogLog, standard error 6.5 %)."""
@@ -26,10 +26,15 @@ SLICE_SECONDS = 10
 Name = str | tuple[str, str]
 """A prefix or partition key, or (partition key, sort key)."""
 
+COLD_KEYS = 8
+"""How many keys a sketch holds at least."""
+
 _EVERY_LEVEL = tuple(KeyLevel)
+_NOTHING: SpaceSaving[Name] = SpaceSaving(COLD_KEYS)
+"""Stands for every sketch into which nothing was put, and is never changed: most have no refused tries, no prefixes."""
 
 
-class Track(Struct):
+class Track(Struct, gc=False):
     """What is known of a kept key beside its weight.
 
     `requests` is weighted, `ring` has a weight a second. `cells` are cell, weight, cell, weight and so on: there are
@@ -112,16 +117,20 @@ class SideKeys:
 
     __slots__ = ("registers", "sketches", "total", "tracks", "tries")
 
-    def __init__(self, capacity: int) -> None:
+    def __init__(self) -> None:
         self.total = 0
         self.registers = bytearray(REGISTERS)
-        self.sketches: list[SpaceSaving[Name]] = [SpaceSaving(capacity) for _ in _EVERY_LEVEL]
-        self.tries: list[SpaceSaving[Name]] = [SpaceSaving(capacity) for _ in _EVERY_LEVEL]
+        self.sketches: list[SpaceSaving[Name]] = [_NOTHING] * len(_EVERY_LEVEL)
+        self.tries: list[SpaceSaving[Name]] = [_NOTHING] * len(_EVERY_LEVEL)
         self.tracks: list[dict[Name, Track]] = [{} for _ in _EVERY_LEVEL]
+
+    def add_tries(self, level: int, name: Name, tries: int) -> None:
+        """Add refused tries at a key."""
+        _own(self.tries, level).add(name, tries)
 
     def take(self, level: int, sketch: SpaceSaving[Name], tracks: dict[Name, Track], most: int) -> None:
         """Take in one level of another part; no more than `most` keys are kept for good."""
-        mine = self.sketches[level]
+        mine = _own(self.sketches, level)
         mine.capacity = min(most, max(mine.capacity, sketch.capacity))
         mine.merge(sketch)
         kept = self.tracks[level]
@@ -139,9 +148,11 @@ class SideKeys:
         self.total += other.total
         self.registers = bytearray(map(max, self.registers, other.registers))
         for level in _EVERY_LEVEL:
-            self.tries[level].merge(other.tries[level])
-            tracks = {name: track.moved(cell) for name, track in other.tracks[level].items()}
-            self.take(level, other.sketches[level], tracks, most)
+            if other.tries[level] is not _NOTHING:
+                _own(self.tries, level).merge(other.tries[level])
+            if other.sketches[level] is not _NOTHING:
+                tracks = {name: track.moved(cell) for name, track in other.tracks[level].items()}
+                self.take(level, other.sketches[level], tracks, most)
 
     def bury(self, number: int, ceiling: int) -> None:
         """Turn the keys of a slice into keys of the past: rings into peaks, and this slice into the best one."""
@@ -165,7 +176,7 @@ class SideKeys:
     @classmethod
     def from_plain(cls, state: Any) -> SideKeys:  # noqa: ANN401 - as `plain` wrote it, decoded from MessagePack
         """Rebuild from the state."""
-        keys = cls(1)
+        keys = cls()
         keys.total, registers, sketches, tries, tracks = state
         keys.registers = bytearray(registers)
         keys.sketches = [_sketch(plain) for plain in sketches]
@@ -174,8 +185,17 @@ class SideKeys:
         return keys
 
 
+def _own(sketches: list[SpaceSaving[Name]], level: int) -> SpaceSaving[Name]:
+    """Return the sketch of a level to put something into."""
+    if sketches[level] is _NOTHING:
+        sketches[level] = SpaceSaving(COLD_KEYS)
+    return sketches[level]
+
+
 def _sketch(plain: Any) -> SpaceSaving[Name]:  # noqa: ANN401 - decoded from MessagePack
     capacity, floor, total, keys = plain
+    if not keys and not total:
+        return _NOTHING
     return SpaceSaving.from_plain(capacity, floor, total, [(_name(name), low, slack) for name, low, slack in keys])
 
 

@@ -86,20 +86,21 @@ class SpaceSaving(Generic[Key]):
         for key, low in self._lows.items():
             yield key, low, low + slacks.get(key, 0)
 
-    def add_to(self, lows: dict[Key, int], slacks: dict[Key, int]) -> int:
-        """Add lower bounds, and slacks less the floor, to sums over several sketches; returns the floor.
+    def add_to(self, highs: dict[Key, int]) -> int:
+        """Add upper bounds less the floor to sums over several sketches; returns the floor.
 
-        Of a key the sum of lows, slacks and all floors is then its upper bound over all of them.
+        A key's sum and those of all floors are then together its upper bound over all of them.
         """
-        floor = self.floor
-        own = self._slacks
-        for key, low in self._lows.items():
-            if key in lows:
-                lows[key] += low
-                slacks[key] += own.get(key, 0) - floor
-            else:
-                lows[key] = low
-                slacks[key] = own.get(key, 0) - floor
+        floor, slacks = self.floor, self._slacks
+        if slacks:
+            for key, low in self._lows.items():
+                highs[key] = highs.get(key, 0) + low + slacks.get(key, 0) - floor
+        elif floor:
+            for key, low in self._lows.items():
+                highs[key] = highs.get(key, 0) + low - floor
+        else:
+            for key, low in self._lows.items():
+                highs[key] = highs.get(key, 0) + low
         return floor
 
     def heaviest(self, count: int) -> list[tuple[Key, int, int]]:
