@@ -36,6 +36,7 @@ COMMANDS = (
     "key",
     "mark",
     "replay",
+    "report",
     "run",
     "snooze",
     "top",

@@ -43,7 +43,7 @@ def levels_of(series: Series, starts: Sequence[Instant]) -> Levels:
     if len(series.subjects) >= _ENOUGH_PATTERNS:
         apart = apart - _median(apart.transpose(1, 0, 2))[:, None, :]
     days = np.array([start + day * DAY_MS for start in starts for day in range(DAYS)])
-    return Levels(apart.transpose(1, 0, 2).reshape(len(series.subjects), -1), days)
+    return Levels(apart.transpose(1, 0, 2).reshape(len(series.subjects), len(days)), days)
 
 
 def _median(values: np.ndarray) -> np.ndarray:
