@@ -4,7 +4,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/.installed
 
-.PHONY: help install demo test check bench bench-accuracy golden lock clean
+.PHONY: help install demo test check bench bench-accuracy mutate golden lock clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -44,6 +44,9 @@ bench: $(STAMP) ## speed and memory, as ratios in one run
 
 bench-accuracy: $(STAMP) ## how often it is right: healthy days and planted faults, by sampling
 	$(BIN)/python -m tests.bench.accuracy $(ARGS)
+
+mutate: $(STAMP) ## change detectors and statistics one slip at a time; list what no test notices
+	$(BIN)/python -m tests.mutate $(ARGS)
 
 golden: $(STAMP) ## rewrite the golden files; review the difference before you commit it
 	$(BIN)/python -m pytest --rewrite-golden $(ARGS)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from tests.bench.accuracy.__main__ import judge_fault, upper_bound
+from tests.bench.accuracy.__main__ import judge_fault, judge_recorded, upper_bound
 from tests.bench.accuracy.faults import FAULTS
 from tests.bench.accuracy.healthy import DAY_MS, healthy_day
 from tests.bench.accuracy.patterns import PATTERNS
+from tests.bench.accuracy.recorded import RECORDED
 from tests.bench.accuracy.sampling import MODES, sampled
 
 SEED = 1001
@@ -18,6 +19,11 @@ def test_a_planted_fault_is_found_however_its_log_was_sampled(number: int) -> No
     found = judge_fault(number, SEED)
     assert len(found) == 1 + len(FAULTS[number].at_a_tenth)
     assert all(one.is_found for one in found)
+
+
+@pytest.mark.parametrize("number", range(len(RECORDED)), ids=lambda number: RECORDED[number].detector)
+def test_a_fault_that_no_log_shows_is_found(number: int) -> None:
+    assert judge_recorded(number, SEED).is_found
 
 
 def test_forty_patterns_are_asked() -> None:

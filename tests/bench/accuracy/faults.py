@@ -21,12 +21,16 @@ _THROTTLED = "ProvisionedThroughputExceededException"
 
 
 class Fault(Struct, frozen=True):
-    """A fault by the detector that has to find it, where, and which sampling leaves it to be seen."""
+    """A fault by the detector that has to find it, where, and which sampling leaves it to be seen.
+
+    `also` are the other tables that it touches.
+    """
 
     detector: str
     table: str
     plant: Callable[[int], list[Record]]
     at_a_tenth: tuple[str, ...] = ("request", "key", "trace", "default")
+    also: tuple[str, ...] = ()
 
     def log(self, seed: int) -> list[Record]:
         """Return ten minutes in the order of time, with the fault in their second half."""
@@ -299,7 +303,7 @@ FAULTS = (
     Fault("silent-throttling", "users", _silent),
     Fault("retry-storm", "users", _storm),
     Fault("request-errors", "carts", _errors),
-    Fault("service-fault", "orders", _service),
+    Fault("service-fault", "orders", _service, also=("users", "stock")),
     Fault("unpaced-bulk", "users", _bulk),
     Fault("unexpected-scan", "stock", _scan, _NOT_BY_KEY),
     Fault("unpaced-scan", "orders", _unpaced, ()),
@@ -312,5 +316,4 @@ FAULTS = (
     Fault("polling-read", "carts", _polling, ()),
     Fault("strong-read-cost", "stock", _strong, _NOT_BY_KEY),
 )
-"""What CloudWatch alone tells (sub-minute-burst, autoscale-lag, latency-shift) and what takes a span of its own
-(queue-like-table, declared-scan) is planted by the scenario tests; here stands what a log has to show."""
+"""What CloudWatch alone tells, and what takes a span or a table of its own, is planted by `recorded`."""

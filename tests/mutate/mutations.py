@@ -1,0 +1,182 @@
+"""Small wrong changes to a module, one at a time: what a slip of the hand would make of it."""
+
+from __future__ import annotations
+
+import ast
+import copy
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+__all__ = ["Mutant", "mutants"]
+
+_COMPARED: dict[type[ast.cmpop], type[ast.cmpop]] = {
+    ast.Lt: ast.LtE,
+    ast.LtE: ast.Lt,
+    ast.Gt: ast.GtE,
+    ast.GtE: ast.Gt,
+    ast.Eq: ast.NotEq,
+    ast.NotEq: ast.Eq,
+    ast.Is: ast.IsNot,
+    ast.IsNot: ast.Is,
+    ast.In: ast.NotIn,
+    ast.NotIn: ast.In,
+}
+_RECKONED: dict[type[ast.operator], type[ast.operator]] = {
+    ast.Add: ast.Sub,
+    ast.Sub: ast.Add,
+    ast.Mult: ast.Div,
+    ast.Div: ast.Mult,
+    ast.FloorDiv: ast.Mult,
+    ast.Mod: ast.Mult,
+    ast.Pow: ast.Mult,
+}
+_CALLED = {"min": "max", "max": "min", "any": "all", "all": "any"}
+
+
+class Mutant(NamedTuple):
+    """One wrong change: `was` became `became`, in `scope` at `line`; `tree` is the module with it."""
+
+    scope: str
+    line: int
+    was: str
+    became: str
+    tree: ast.Module
+
+    @property
+    def name(self) -> str:
+        """What it is called where survivors are explained: no line number, which moves."""
+        return f"{self.scope}: {self.was} → {self.became}"
+
+
+class _Spot(NamedTuple):
+    """A node that can be changed, and how."""
+
+    scope: str
+    path: tuple[tuple[str, int | None], ...]
+    change: Callable[[ast.AST], ast.AST]
+
+
+def mutants(source: str) -> Iterator[Mutant]:
+    """Yield every mutant of a module's source; text, annotations and imports are left as they are."""
+    tree = ast.parse(source)
+    for spot in _spots(tree, (), ""):
+        changed = copy.deepcopy(tree)
+        parent, place = _at(changed, spot.path)
+        old = _get(parent, place)
+        was = ast.unparse(old)
+        new = ast.copy_location(spot.change(old), old)
+        _put(parent, place, new)
+        whole = ast.fix_missing_locations(changed)
+        yield Mutant(spot.scope or "module", getattr(old, "lineno", 0), was, ast.unparse(new), whole)
+
+
+def _spots(node: ast.AST, path: tuple[tuple[str, int | None], ...], scope: str) -> Iterator[_Spot]:
+    if isinstance(node, ast.FunctionDef | ast.ClassDef):
+        scope = f"{scope}.{node.name}" if scope else node.name
+    for change in _changes(node):
+        yield _Spot(scope, path, change)
+    for field, value in ast.iter_fields(node):
+        if _is_left(node, field):
+            continue
+        if isinstance(value, ast.AST):
+            yield from _spots(value, (*path, (field, None)), scope)
+        elif isinstance(value, list):
+            for position, part in enumerate(value):
+                if isinstance(part, ast.AST) and not _is_inert(part):
+                    yield from _spots(part, (*path, (field, position)), scope)
+
+
+def _is_left(node: ast.AST, field: str) -> bool:
+    """Say whether a part decides nothing while the program runs."""
+    return field in {"annotation", "returns", "decorator_list"} or (
+        isinstance(node, ast.ClassDef) and field in {"bases", "keywords"}
+    )
+
+
+def _is_inert(node: ast.AST) -> bool:
+    """Say whether a statement is a docstring, an import, the list of public names, or for type checkers alone."""
+    match node:
+        case ast.Expr(value=ast.Constant()) | ast.Import() | ast.ImportFrom():
+            return True
+        case ast.Assign(targets=[ast.Name(id="__all__")]):
+            return True
+        case ast.If(test=ast.Name(id="TYPE_CHECKING")):
+            return True
+        case (
+            ast.AnnAssign(annotation=ast.Name(id="ClassVar"))
+            | ast.AnnAssign(annotation=ast.Subscript(value=ast.Name(id="ClassVar")))
+        ):
+            return True
+    return False
+
+
+def _changes(node: ast.AST) -> Iterator[Callable[[ast.AST], ast.AST]]:
+    """Yield what a slip could make of one node."""
+    match node:
+        case ast.Compare():
+            yield from _compared(node)
+        case ast.BoolOp():
+            other = ast.Or() if isinstance(node.op, ast.And) else ast.And()
+            yield lambda old: _with(old, op=other)
+        case ast.UnaryOp(op=ast.Not(), operand=operand):
+            yield lambda _old: operand
+        case ast.BinOp(op=operator) if type(operator) in _RECKONED and not _is_text(node):
+            yield lambda old: _with(old, op=_RECKONED[type(operator)]())
+        case ast.Constant(value=bool() | int() | float()):
+            yield lambda _old: ast.Constant(_another(node.value))
+        case ast.Call(func=ast.Name(id=name)) if name in _CALLED:
+            yield lambda old: _with(old, func=ast.Name(_CALLED[name], ast.Load()))
+        case ast.Return(value=ast.expr() as value) if not (isinstance(value, ast.Constant) and value.value is None):
+            yield lambda _old: ast.Return(ast.Constant(None))
+        case ast.Break() | ast.Continue():
+            yield lambda _old: ast.Continue() if isinstance(node, ast.Break) else ast.Break()
+
+
+def _compared(node: ast.Compare) -> Iterator[Callable[[ast.AST], ast.AST]]:
+    for position, operator in enumerate(node.ops):
+        swapped = [*node.ops[:position], _COMPARED[type(operator)](), *node.ops[position + 1 :]]
+        yield lambda old, swapped=swapped: _with(old, ops=swapped)  # type: ignore[misc]
+
+
+def _another(value: object) -> bool | int | float:
+    """Return another constant: a flag turned, a whole number one up, any other half as much again."""
+    if isinstance(value, bool):
+        return not value
+    return value + 1 if isinstance(value, int) else float(str(value)) * 1.5 + 0.1
+
+
+def _is_text(node: ast.AST) -> bool:
+    return any(
+        isinstance(part, ast.JoinedStr) or (isinstance(part, ast.Constant) and isinstance(part.value, str))
+        for part in ast.walk(node)
+    )
+
+
+def _with(old: ast.AST, **fields: object) -> ast.AST:
+    new = copy.copy(old)
+    for name, value in fields.items():
+        setattr(new, name, value)
+    return new
+
+
+def _at(tree: ast.AST, path: tuple[tuple[str, int | None], ...]) -> tuple[ast.AST, tuple[str, int | None]]:
+    node = tree
+    for step in path[:-1]:
+        node = _get(node, step)
+    return node, path[-1]
+
+
+def _get(parent: ast.AST, place: tuple[str, int | None]) -> ast.AST:
+    value = getattr(parent, place[0])
+    found = value if place[1] is None else value[place[1]]
+    assert isinstance(found, ast.AST)
+    return found
+
+
+def _put(parent: ast.AST, place: tuple[str, int | None], new: ast.AST) -> None:
+    if place[1] is None:
+        setattr(parent, place[0], new)
+    else:
+        getattr(parent, place[0])[place[1]] = new

@@ -1,0 +1,102 @@
+"""Whether the tests of a module notice a mutant: each is tried in a process of its own, with a limit of time."""
+
+from __future__ import annotations
+
+import importlib.abc
+import importlib.machinery
+import io
+import os
+import signal
+import sys
+import time
+from contextlib import redirect_stderr, redirect_stdout
+from typing import TYPE_CHECKING, NamedTuple
+
+import pytest
+
+if TYPE_CHECKING:
+    import ast
+    from collections.abc import Sequence
+    from pathlib import Path
+    from types import ModuleType
+
+__all__ = ["Target", "is_noticed", "take_seconds", "warm_up"]
+
+_QUIET = ("-q", "--no-header", "-p", "no:cacheprovider", "-p", "no:xdist", "-p", "no:cov")
+_OURS = {"analyzer", "collectors", "dashboards", "deploy", "dynascope_sampler"}
+_LEAST_SECONDS = 10
+_TIMES_AS_LONG = 8
+"""A mutant that takes so many times what the module itself takes goes round for ever: noticed."""
+
+
+class Target(NamedTuple):
+    """A module and the tests that are its own."""
+
+    module: str
+    path: Path
+    tests: tuple[Path, ...]
+
+
+class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+    """Gives one module the code of a mutant."""
+
+    def __init__(self, target: Target, tree: ast.Module) -> None:
+        self.target, self.code = target, compile(tree, str(target.path), "exec")
+
+    def find_spec(
+        self, fullname: str, _path: Sequence[str] | None, _target: ModuleType | None = None
+    ) -> importlib.machinery.ModuleSpec | None:
+        if fullname != self.target.module:
+            return None
+        return importlib.machinery.ModuleSpec(fullname, self, origin=str(self.target.path))
+
+    def exec_module(self, module: ModuleType) -> None:
+        exec(self.code, module.__dict__)
+
+
+def is_noticed(target: Target, tree: ast.Module, seconds: float) -> bool:
+    """Say whether any test fails, or takes far longer than `seconds`, with the mutant in the module's place."""
+    child = os.fork()
+    if child == 0:
+        os._exit(_tried(target, tree))
+    end = time.monotonic() + max(_LEAST_SECONDS, _TIMES_AS_LONG * seconds)
+    while True:
+        done, status = os.waitpid(child, os.WNOHANG)
+        if done:
+            return status != 0
+        if time.monotonic() > end:
+            os.kill(child, signal.SIGKILL)
+            os.waitpid(child, 0)
+            return True
+        time.sleep(0.01)
+
+
+def warm_up(target: Target) -> None:
+    """Import what tests need beside the program itself, so that no mutant waits for it again."""
+    with redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):
+        pytest.main([*_QUIET, "--collect-only", *map(str, target.tests)])
+    _forget()
+
+
+def take_seconds(target: Target, tree: ast.Module) -> float | None:
+    """Return how long the module's own tests take as it is; None where they do not pass."""
+    began = time.monotonic()
+    return None if is_noticed(target, tree, 60) else time.monotonic() - began
+
+
+def _tried(target: Target, tree: ast.Module) -> int:
+    _forget()
+    sys.meta_path.insert(0, _Finder(target, tree))
+    try:
+        with redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):
+            return int(pytest.main([*_QUIET, "-x", *map(str, target.tests)]))
+    except BaseException:  # noqa: BLE001  whatever it is, it was noticed
+        return 1
+
+
+def _forget() -> None:
+    """Let go of the program, so that it is imported anew with the mutant in it."""
+    for name in list(sys.modules):
+        top, _, rest = name.partition(".")
+        if top in _OURS or (top == "tests" and not rest.startswith("mutate")) or top.startswith("test_"):
+            del sys.modules[name]
