@@ -90,6 +90,8 @@ async def test_killed_between_any_block_and_any_checkpoint_every_request_is_coun
         if count:
             world.put(step, count)
         watch = Watch(setup, checkpoint)
+        if watch.records()["read"] >= world.written:
+            continue  # a log in which nothing is new may have no block for ever
         stream = world.stream(checkpoint.positions, is_joined=way == "joined")
         number = 0
         async for block in stream.blocks():
