@@ -250,8 +250,19 @@ class Walk:
             calls=DeferredBook(digest.calls),
         )
 
-    def finish(self, digest: Digest, *, window: Window | None = None, gaps: tuple[Gap, ...] = ()) -> Report:
-        """Judge what is left and conclude for all that was read, with every finding at its worst."""
+    def finish(
+        self,
+        digest: Digest,
+        *,
+        window: Window | None = None,
+        gaps: tuple[Gap, ...] = (),
+        history: History | None = None,
+    ) -> Report:
+        """Judge what is left and conclude for all that was read, with every finding at its worst.
+
+        `history` stands in for that of the beginning where the past could only be read once the end was known.
+        """
+        self._history = self._history if history is None else history
         span = digest.span()
         ends = [*self._ticks[-1:], *((span.end,) if span is not None else ())]
         if ends:

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from analyzer.cli.output import FailOn, Format, Keys, exit_code, print_report
-from analyzer.cli.shapes import Input
+from analyzer.cli.shapes import HistoryOption, Input
 from analyzer.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from analyzer.cli.inputs import Moment
-    from analyzer.cli.judging import Judged, Stretch
+    from analyzer.cli.judging import Judged, Recall, Stretch
     from analyzer.cli.reading import LogFile
     from analyzer.config import Settings
     from analyzer.contract.model import Contract
@@ -53,6 +53,7 @@ def analyze(  # noqa: PLR0913, PLR0917 -- one parameter an option
     config: Annotated[
         Path | None, typer.Option(metavar="FILE", help="configuration: thresholds, bounds, contract")
     ] = None,
+    history: HistoryOption = None,
     shape: Annotated[Input, typer.Option("--input", help="what wrote the logs; auto looks at them")] = Input.AUTO,
     mapping: Annotated[
         Path | None, typer.Option(metavar="FILE", help="where the fields stand, for --input mapped")
@@ -66,6 +67,7 @@ def analyze(  # noqa: PLR0913, PLR0917 -- one parameter an option
       dynascope analyze requests.jsonl --contract contract.yaml
       dynascope analyze trail/*.json.gz --since 1h             the last hour of them
       zcat old/*.gz | dynascope analyze - --format markdown
+      dynascope analyze requests.jsonl --contract contract.yaml --history /var/lib/dynascope/history
 
     Exit 0 when nothing is as bad as --fail-on, 1 when something is, 2 on wrong usage, 3 when it cannot be told, because
     nothing could be read, or not everything.
@@ -74,11 +76,12 @@ def analyze(  # noqa: PLR0913, PLR0917 -- one parameter an option
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # no matrix is multiplied here, and idle threads cost
     from analyzer.cli.foreign import choose, declare_keys  # noqa: PLC0415 -- light start
     from analyzer.cli.inputs import parse_moment  # noqa: PLC0415 -- light start
+    from analyzer.cli.remembered import recalling  # noqa: PLC0415 -- light start
     from analyzer.cli.settings import settings_and_contract  # noqa: PLC0415 -- light start
     from analyzer.setup import salt_of  # noqa: PLC0415 -- light start
 
     settings, declared = settings_and_contract(config, contract, window, salt_file)
-    salt = salt_of(settings)
+    salt, recall = salt_of(settings), recalling(history, settings)
     files = _logs(logs, jobs)
     ends = parse_moment(since, "--since"), parse_moment(until, "--until")
     is_relative = _is_relative(files, *ends)
@@ -87,7 +90,7 @@ def analyze(  # noqa: PLR0913, PLR0917 -- one parameter an option
     if any(file.decoder is not None for file in files):
         declare_keys(files, declared)
     stretch = _stretch(files, *ends, is_relative=is_relative)
-    judged = _judge(files, (settings, declared), stretch, jobs)
+    judged = _judge(files, (settings, declared), stretch, jobs, recall)
     for complaint in judged.complaints:
         print(f"dynascope: {complaint}", file=sys.stderr)
     print_report(judged.report, output, Keys.REVEAL if reveal_keys else keys or Keys(settings.keys), salt)
@@ -126,13 +129,15 @@ def _stretch(logs: Sequence[LogFile], since: Moment | None, until: Moment | None
     return Stretch(*place_stretch(since, until, end_of(logs) if is_relative else None))
 
 
-def _judge(logs: Sequence[LogFile], read: tuple[Settings, Contract], stretch: Stretch, jobs: int) -> Judged:
+def _judge(
+    logs: Sequence[LogFile], read: tuple[Settings, Contract], stretch: Stretch, jobs: int, recall: Recall | None
+) -> Judged:
     """Judge, with a bar on a terminal while it lasts."""
     from analyzer.cli.inputs import STDIN  # noqa: PLC0415 -- light start
     from analyzer.cli.judging import judge_logs  # noqa: PLC0415 -- light start
 
     if not sys.stderr.isatty():
-        return judge_logs(logs, *read, stretch, jobs)
+        return judge_logs(logs, *read, stretch, jobs, recall=recall)
     from rich.console import Console  # noqa: PLC0415 -- only on a terminal
     from rich.progress import BarColumn, DownloadColumn, Progress, TimeRemainingColumn  # noqa: PLC0415 -- same
 
@@ -140,4 +145,4 @@ def _judge(logs: Sequence[LogFile], read: tuple[Settings, Contract], stretch: St
     columns = ("reading", BarColumn(), DownloadColumn(), TimeRemainingColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
         task = progress.add_task("reading", total=size)
-        return judge_logs(logs, *read, stretch, jobs, lambda count: progress.advance(task, count))
+        return judge_logs(logs, *read, stretch, jobs, lambda count: progress.advance(task, count), recall)

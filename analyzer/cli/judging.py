@@ -27,11 +27,16 @@ from analyzer.setup import contract_of, salt_of
 from analyzer.shortfalls import shortfall
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from pathlib import Path
 
+    from analyzer.cli.remembered import Remembered
     from analyzer.contract.model import Contract
+    from analyzer.model.target import Target
     from analyzer.recording import Recording
+
+    Recall = Callable[[Instant, Iterable[Target]], Remembered]
+    """Reads what was before an instant, of the tables that were seen."""
 
 __all__ = ["Judged", "Stretch", "judge_logs", "judge_recording", "new_digest"]
 
@@ -85,8 +90,12 @@ def judge_logs(
     stretch: Stretch,
     jobs: int = 1,
     seen: Callable[[int], None] | None = None,
+    recall: Recall | None = None,
 ) -> Judged:
-    """Walk logs in the order of time; stopped by the user, conclude from what was read."""
+    """Walk logs in the order of time; stopped by the user, conclude from what was read.
+
+    `recall` is asked once, when the end of the logs is known.
+    """
     walk, digest = new_walk(settings, contract), new_digest(settings, contract)
     was_stopped = False
     readable: set[str] = set()
@@ -105,8 +114,9 @@ def judge_logs(
     except KeyboardInterrupt:
         was_stopped = True
     digest.span()  # takes in the lines that wait, so that the counters are whole
-    gaps = tuple(_gaps(digest, logs, was_stopped=was_stopped))
-    report = walk.finish(digest, gaps=gaps)
+    past = _recalled(recall, digest, None)
+    gaps = (*_gaps(digest, logs, was_stopped=was_stopped), *past.gaps)
+    report = walk.finish(digest, gaps=gaps, history=past.history)
     silent = [log for log in logs if not (digest.read.read and log.name in readable)] if not was_stopped else []
     complaints = (_complaint(log, digest, stretch) for log in silent)
     return Judged(report, tuple(filter(None, complaints)), was_stopped)
@@ -179,7 +189,18 @@ def _unread(digest: Digest) -> Iterator[Gap]:
         yield shortfall("dropped", read.dropped)
 
 
-def judge_recording(path: Path, recording: Recording, settings: Settings) -> Report:
+def _recalled(recall: Recall | None, digest: Digest, end: Instant | None) -> Remembered:
+    """Return what was before the end of what was read."""
+    from analyzer.cli.remembered import Remembered  # noqa: PLC0415 -- light start
+
+    span = digest.span()
+    until = span.end if end is None and span is not None else end
+    if recall is None or until is None:
+        return Remembered()
+    return recall(until, {cell.target for cell in digest.totals().cells})
+
+
+def judge_recording(path: Path, recording: Recording, settings: Settings, recall: Recall | None = None) -> Report:
     """Walk the requests of a recording, and conclude with all else that it holds."""
     from analyzer.contract.load import contract_from  # noqa: PLC0415 -- replay alone
     from analyzer.recording import read_requests  # noqa: PLC0415 -- replay alone
@@ -196,4 +217,6 @@ def judge_recording(path: Path, recording: Recording, settings: Settings) -> Rep
         if recording.is_ordered and newest is not None:
             walk.advance(digest, slice_of(newest - _LATE_MS))
     digest.span()  # takes in the lines that wait, so that the counters are whole
-    return walk.finish(digest, window=recording.window, gaps=tuple(_unread(digest)))
+    past = _recalled(recall, digest, recording.window.end)
+    gaps = (*_unread(digest), *past.gaps)
+    return walk.finish(digest, window=recording.window, gaps=gaps, history=past.history)

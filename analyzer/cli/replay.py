@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from analyzer.cli.output import FailOn, Format, Keys, exit_code, print_report
+from analyzer.cli.shapes import HistoryOption  # noqa: TC001 -- typer evaluates the annotations
 
 __all__ = ["replay"]
 
@@ -30,6 +31,7 @@ def replay(  # noqa: PLR0913, PLR0917 -- one parameter an option
     config: Annotated[
         Path | None, typer.Option(metavar="FILE", help="configuration: thresholds, bounds, contract")
     ] = None,
+    history: HistoryOption = None,
 ) -> None:
     """Analyze what collectors recorded.
 
@@ -38,19 +40,21 @@ def replay(  # noqa: PLR0913, PLR0917 -- one parameter an option
     \b
       dynascope replay page.jsonl           what `diagnose --record page.jsonl` saw
       dynascope replay page.jsonl --format markdown
+      dynascope replay page.jsonl --history s3://bucket/prefix      beside the weeks before it
 
     Exit as analyze: 0 clean, 1 findings, 2 wrong usage, 3 when it cannot be told.
     """  # noqa: D301 -- the backslash keeps lines of the examples apart
     from analyzer.cli.inputs import expand  # noqa: PLC0415 -- light start
     from analyzer.cli.judging import judge_recording  # noqa: PLC0415 -- light start
     from analyzer.cli.reading import at_rest  # noqa: PLC0415 -- light start
+    from analyzer.cli.remembered import recalling  # noqa: PLC0415 -- light start
     from analyzer.cli.settings import settings_of  # noqa: PLC0415 -- light start
     from analyzer.recording import read_recording  # noqa: PLC0415 -- light start
     from analyzer.setup import salt_of  # noqa: PLC0415 -- light start
 
     settings = settings_of(config, contract, window, salt_file)
-    salt = salt_of(settings)
+    salt, recall = salt_of(settings), recalling(history, settings)
     with at_rest(expand([recording])[0]) as path:
-        report = judge_recording(path, read_recording(path), settings)
+        report = judge_recording(path, read_recording(path), settings, recall)
     print_report(report, output, Keys.REVEAL if reveal_keys else keys or Keys(settings.keys), salt)
     raise typer.Exit(exit_code(report, fail_on))

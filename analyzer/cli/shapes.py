@@ -1,10 +1,13 @@
-"""The shapes of request logs as the command line names them; a module of its own, for help must not load decoders."""
+"""What the command line calls shapes of logs, and history; a module of its own, for help must load no readers."""
 
 from __future__ import annotations
 
 from enum import StrEnum
+from typing import Annotated
 
-__all__ = ["Input"]
+import typer
+
+__all__ = ["HistoryOption", "Input"]
 
 
 class Input(StrEnum):
@@ -21,3 +24,9 @@ class Input(StrEnum):
     DYNAMOOSE = "dynamoose"
     ELECTRODB = "electrodb"
     MAPPED = "mapped"
+
+
+HistoryOption = Annotated[
+    str | None,
+    typer.Option("--history", metavar="DIR|S3", help="history that a daemon wrote: what was ordinary before"),
+]

@@ -93,19 +93,19 @@ def decode(kind: Kind, content: bytes, name: str) -> tuple[pa.Table, Label]:
     """Return the rows of a file and its label; raises NewerHistoryError or TornError."""
     try:
         file = pq.ParquetFile(pa.BufferReader(content))
-        rows = file.read()
         told = file.metadata.metadata or {}
         version = int(told[_VERSION])
+        if version > SCHEMA_VERSION:  # before anything else of it is read: all of that may be of another form
+            raise NewerHistoryError(
+                f"{name} has schema {version}, this version reads up to {SCHEMA_VERSION}: run the newer version, "
+                "or leave its files out"
+            )
+        rows = file.read()
         plain = json.loads(told[_LABEL])
         minutes = tuple(start for first, end in plain["covers"] for start in range(first, end, MINUTE_MS))
         label = Label(str(plain["daemon"]), minutes, tuple(plain["replaces"]))
     except (pa.ArrowException, OSError, KeyError, ValueError, TypeError) as error:
         raise TornError(f"{name} is no file of history: {type(error).__name__}") from None
-    if version > SCHEMA_VERSION:
-        raise NewerHistoryError(
-            f"{name} has schema {version}, this version reads up to {SCHEMA_VERSION}: run the newer version, "
-            "or leave its files out"
-        )
     return _present(kind, rows, version, name), label
 
 

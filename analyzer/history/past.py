@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from statistics import median
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -22,12 +22,14 @@ if TYPE_CHECKING:
     from analyzer.history.dataset import Dataset
     from analyzer.model.instant import Instant
 
-__all__ = ["WEEKS", "load_past", "past_of"]
+__all__ = ["FORTNIGHT_DAYS", "WEEKS", "Past", "load_past", "past_of", "read_past"]
 
 WEEKS = 6
 """How far back weeks are read: five comparisons tell how a pattern wobbles."""
 _DAYS = 7
-_FORTNIGHT = 14 * DAY_MS
+FORTNIGHT_DAYS = 2 * _DAYS
+"""What must have been looked at before anything is said: a week, and the one before."""
+_FORTNIGHT = FORTNIGHT_DAYS * DAY_MS
 _NEARLY_ALL = 0.99
 """A fortnight is covered although a restart or two took some minutes of it."""
 _LEAST_COMPARISONS = 4
@@ -38,11 +40,29 @@ _SUBJECT = ["account", "region", "table_name", "index_name", "pattern"]
 _Days = dict[tuple[Target, str], list[float]]
 
 
+class Past(NamedTuple):
+    """What history tells as of a whole hour, and how many of the fourteen days before it anybody looked at.
+
+    `torn` are the files that could not be read.
+    """
+
+    history: History
+    end: Instant
+    covered_days: float
+    torn: tuple[str, ...] = ()
+
+
 async def load_past(dataset: Dataset, now: Instant) -> History:
     """Read the weeks that end with the last whole hour; raises NewerHistoryError or HistoryError."""
+    return (await read_past(dataset, now)).history
+
+
+async def read_past(dataset: Dataset, now: Instant) -> Past:
+    """Read like `load_past`, and say how much of the last two weeks is there."""
     end = now - now % HOUR_MS
     reading = await dataset.read_range(Kind.HOURS, Window(end - WEEKS * _DAYS * DAY_MS, end))
-    return past_of(reading.rows, reading.covered, end)
+    seconds = _covered(reading.covered, Window(end - _FORTNIGHT, end))
+    return Past(past_of(reading.rows, reading.covered, end), end, seconds * 1000 / DAY_MS, reading.torn)
 
 
 def past_of(rows: pa.Table, covered: tuple[Window, ...], end: Instant) -> History:

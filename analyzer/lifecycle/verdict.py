@@ -69,7 +69,7 @@ def verdict_of(
         return fault
     requests = sum(line.requests for line in lines)
     measured = [one for one in traffic if Sight.METRICS in one.sights and one.target.index is None]
-    blind = next((gap for gap in gaps if gap.reason not in _NO_LOSS and (_hides(gap) or not measured)), None)
+    blind = next((gap for gap in gaps if _is_loss(gap) and (_hides(gap) or not measured)), None)
     if blind is not None:
         return Verdict(VerdictState.CANNOT_TELL, f"cannot tell: {blind.detail}", Confidence.CERTAIN)
     lacking = next(filter(None, map(_lacking, measured)), None)
@@ -78,9 +78,15 @@ def verdict_of(
     if not requests and measured:
         return Verdict(VerdictState.CLEAN, _clean_at_table_level(findings, measured), Confidence.CERTAIN)
     if not requests:
-        why = f"no request was seen; {gaps[0].detail}" if gaps else "no request was seen"
+        told = next((gap.detail for gap in gaps if gap.source is not SourceName.HISTORY), None)
+        why = "no request was seen" if told is None else f"no request was seen; {told}"
         return Verdict(VerdictState.CANNOT_TELL, f"cannot tell: {why}", Confidence.CERTAIN)
     return Verdict(VerdictState.CLEAN, _clean(findings, lines, requests, skipped), Confidence.CERTAIN)
+
+
+def _is_loss(gap: Gap) -> bool:
+    """Whether a gap takes anything of what was asked for; a hole in the past hides no fault of now."""
+    return gap.reason not in _NO_LOSS and gap.source is not SourceName.HISTORY
 
 
 def _hides(gap: Gap) -> bool:

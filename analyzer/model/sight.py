@@ -32,6 +32,7 @@ class SourceName(StrEnum):
     CHANGES = "changes"
     CANARY = "canary"
     CONTRACT = "contract"
+    HISTORY = "history"
 
 
 class Sight(StrEnum):

@@ -400,6 +400,12 @@ def test_what_nobody_switched_on_hides_nothing_that_was_asked_for(reason: GapRea
     assert verdict_of((), (gap,), (line(),), ()).state is VerdictState.CLEAN
 
 
+def test_a_hole_in_history_hides_no_fault_of_now() -> None:
+    gap = Gap(SourceName.HISTORY, GapReason.LOW_COVERAGE, "two days")
+    assert verdict_of((), (gap,), (line(),), ()).state is VerdictState.CLEAN
+    assert verdict_of((), (gap,), (), ()).text == "cannot tell: no request was seen"
+
+
 def test_without_a_request_nothing_can_be_told() -> None:
     assert verdict_of((), (), (), ()).text == "cannot tell: no request was seen"
     gap = Gap(SourceName.REQUEST_LOG, GapReason.NOT_ENABLED, "requests.jsonl is not there")
