@@ -23,7 +23,7 @@ __all__ = ["DAY_MS", "HOUR_MS", "FileName", "days_of", "mark_of"]
 HOUR_MS = 3_600_000
 DAY_MS = 86_400_000
 _NAME = re.compile(
-    r"kind=(?P<kind>[a-z]+)/date=[0-9-]{10}/"
+    r"kind=(?P<kind>[a-z_]+)/date=[0-9-]{10}/"
     r"(?P<time>\d{8}(?:T\d{2}(?:\d{2})?)?)-(?P<daemon>[a-z0-9]{1,32})(?:-(?P<mark>[0-9a-f]{8}))?\.parquet"
 )
 _FORMS = {MINUTE_MS: "%Y%m%dT%H%M", HOUR_MS: "%Y%m%dT%H", DAY_MS: "%Y%m%d"}

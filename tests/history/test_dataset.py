@@ -282,6 +282,12 @@ def test_what_a_store_cannot_do_is_an_error_of_history(operation: str) -> None:
         other.close()
 
 
+def test_the_name_of_every_kind_is_read_back() -> None:
+    for kind in Kind:
+        name = FileName(kind, T, MINUTE, "d1")
+        assert FileName.parse(str(name)) == name
+
+
 def test_names_that_are_not_ours_are_left_alone(dataset: Dataset, folder: Path) -> None:
     run(dataset.write_minutes([minute(0)]))
     place = folder / "kind=requests/date=2026-11-30"
