@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from analyzer.contract.model import Contract
     from analyzer.history.dataset import Dataset
     from analyzer.history_keeper import HistoryKeeper
-    from analyzer.interfaces import AwsCaller
+    from analyzer.interfaces import AwsCaller, BlobStore
 
-__all__ = ["daemon_name", "open_dataset", "open_keeper"]
+__all__ = ["daemon_name", "open_dataset", "open_keeper", "open_store"]
 
 _NAME_FILE = "history-name"
 
@@ -26,16 +26,22 @@ _NAME_FILE = "history-name"
 def open_dataset(place: str, aws: AwsCaller | None = None, *, region: str | None = None, daemon: str = "") -> Dataset:
     """Return the history in a folder or at s3://bucket/prefix; raises UsageError for a bucket without a way to AWS."""
     from analyzer.history.dataset import Dataset  # noqa: PLC0415 -- pyarrow costs half a second
-    from analyzer.history.folder import FolderBlobs  # noqa: PLC0415 -- same
+
+    return Dataset(open_store(place, aws, region=region), daemon)
+
+
+def open_store(place: str, aws: AwsCaller | None = None, *, region: str | None = None) -> BlobStore:
+    """Return a folder, or s3://bucket/prefix, as a place for bytes; raises UsageError for a bucket without AWS."""
+    from analyzer.history.folder import FolderBlobs  # noqa: PLC0415 -- only where it is used
 
     if not is_bucket(place):
-        return Dataset(FolderBlobs(Path(place)), daemon)
+        return FolderBlobs(Path(place))
     if aws is None:
         raise UsageError(f"{place}: nothing here has a way to AWS")
     from collectors.aws.blobs import S3Blobs  # noqa: PLC0415 -- same
 
     bucket, _, prefix = place.removeprefix("s3://").partition("/")
-    return Dataset(S3Blobs(aws, bucket, prefix, region), daemon)
+    return S3Blobs(aws, bucket, prefix, region)
 
 
 def open_keeper(

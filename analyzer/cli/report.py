@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-import asyncio
+import sys
+from enum import StrEnum
 from pathlib import Path  # noqa: TC003 -- typer evaluates the annotations
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from analyzer.cli.output import FailOn
-from analyzer.cli.paged import PageFormat, as_json, check_place, format_of, print_page, rendered
+from analyzer.cli.calling import ProfileOption, RegionOption  # noqa: TC001 -- typer evaluates the annotations
+from analyzer.cli.output import FailOn, write
+from analyzer.cli.paged import PageFormat, check_place, format_of, print_page, rendered
 from analyzer.errors import UsageError
 
 if TYPE_CHECKING:
-    from analyzer.model.window import Window
+    from collections.abc import Sequence
+
+    from analyzer.cli.reporting import Desk
+    from analyzer.deliver import Place
     from analyzer.reports.week_values import WeekReport
 
 __all__ = ["report"]
@@ -21,55 +26,138 @@ __all__ = ["report"]
 _CANNOT_TELL = 3
 
 
-def report(
+class WeekFormat(StrEnum):
+    """How a weekly report is written."""
+
+    MARKDOWN = "markdown"
+    HTML = "html"
+    JSON = "json"
+    TEXT = "text"
+
+
+class WeekKeys(StrEnum):
+    """How keys are shown: history has no clear ones."""
+
+    TEMPLATE = "template"
+    TOKEN = "token"  # noqa: S105 -- a word of the policy
+
+
+def report(  # noqa: PLR0913, PLR0917 -- one parameter an option
     week: Annotated[
         str | None, typer.Option(metavar="WEEK", help="an ISO week such as 2026-W48; else the last whole one")
     ] = None,
     history: Annotated[
-        str | None, typer.Option(metavar="DIR|S3", help="where history is; else as --config says")
+        str | None, typer.Option(metavar="DIR|S3", help="folder, or s3://bucket/prefix; else as --config says")
     ] = None,
     contract: Annotated[
         list[Path] | None, typer.Option(metavar="PATH", help="declared access patterns; may be given again")
     ] = None,
     form: Annotated[
-        PageFormat | None, typer.Option("--format", help="how to print; else by the name of -o, else markdown")
+        WeekFormat | None, typer.Option("--format", help="how to write it; else by the name of -o, else markdown")
     ] = None,
     output: Annotated[
         Path | None, typer.Option("-o", "--output", metavar="FILE", help="write there; .html and .md choose the format")
     ] = None,
+    to: Annotated[
+        list[str] | None,
+        typer.Option("--to", metavar="PLACE", help="send it to s3://…, sns:ARN or https://…; may be given again"),
+    ] = None,
+    acknowledge: Annotated[
+        str | None, typer.Option(metavar="ID", help="keep an item out of reports until it moves by another half")
+    ] = None,
+    reason: Annotated[str | None, typer.Option(metavar="TEXT", help="why it is accepted, with --acknowledge")] = None,
+    who: Annotated[str | None, typer.Option(metavar="NAME", help="who says so, with --acknowledge")] = None,
+    take_back: Annotated[
+        str | None, typer.Option("--take-back", metavar="ID", help="let an acknowledged item be news again")
+    ] = None,
+    keys: Annotated[WeekKeys, typer.Option(help="how keys are shown")] = WeekKeys.TEMPLATE,
     fail_on: Annotated[FailOn, typer.Option(help="end with 1 for an item of this severity or worse")] = FailOn.HIGH,
     config: Annotated[
         Path | None, typer.Option(metavar="FILE", help="configuration: history, contract, prices")
     ] = None,
+    region: RegionOption = None,
+    profile: ProfileOption = None,
 ) -> None:
     """Write the report of a week: what moved, what it costs, and who should know.
 
-    \b
-      dynascope report --history /var/lib/dynascope/history --contract contract.yaml -o week.html
+    It holds the week against the weeks before it and against the contract, out of the history that `dynascope run`
+    writes: at most ten things to know, what got better, undeclared patterns with the YAML to add, heat and its
+    forecast, what filters, indexes and transactions cost, and the readiness checklist.
 
-    Exit 0 when nothing is at or over --fail-on, 1 otherwise, 2 on wrong usage, 3 when nobody looked at the week.
+    \b
+      dynascope report --config dynascope.yaml -o week.html
+      dynascope report --week 2026-W48 --history /var/lib/dynascope/history --contract contract.yaml
+      dynascope report --config dynascope.yaml --to s3://bucket/reports/ --to https://hooks.example.com/T0/B0
+      dynascope report --config dynascope.yaml --acknowledge d78da5a4b3c2 --reason 'the sale, until Friday'
+
+    Exit 0 when nothing is at or over --fail-on, 1 otherwise, 2 on wrong usage, 3 when nobody looked at that week or
+    history cannot be read, or a place does not take the report.
     """  # noqa: D301 -- the backslash keeps lines of the examples apart
+    from analyzer.cli.reporting import Desk  # noqa: PLC0415 -- light start
     from analyzer.cli.settings import settings_and_contract  # noqa: PLC0415 -- light start
-    from analyzer.reports.page import week_page  # noqa: PLC0415 -- light start
+    from analyzer.deliver import place_of  # noqa: PLC0415 -- light start
 
     check_place(output)
+    _refuse_mixtures(acknowledge, take_back, reason, has_output=bool(output or to))
+    places = tuple(place_of(one) for one in to or ())
     settings, declared = settings_and_contract(config, contract)
-    place = history or (settings.history.to if settings.history is not None else None)
-    if place is None:
-        raise UsageError("say where history is: --history DIR, or a --config with a section history")
-    from analyzer.config_prices import prices_of_section  # noqa: PLC0415 -- light start
-    from analyzer.history_opening import open_dataset  # noqa: PLC0415 -- light start
-    from analyzer.reports.frame import load_weeks  # noqa: PLC0415 -- heavy
-    from analyzer.reports.week import report_week  # noqa: PLC0415 -- heavy
-
-    window = _window(week)
-    frame, past = asyncio.run(load_weeks(open_dataset(place), window))
-    found = report_week(frame, past, declared, prices_of_section(settings.prices))
-    chosen = format_of(output, form, PageFormat.MARKDOWN)
-    print_page(as_json(found) if chosen is PageFormat.JSON else rendered(week_page(found), chosen), output)
+    desk = Desk.at(settings, declared, history, (region, profile), with_tokens=keys is WeekKeys.TOKEN)
+    if take_back is not None:
+        desk.take_back(take_back)
+        write(f"{take_back} is news again\n")
+        return
+    window = desk.week(week)
+    if acknowledge is not None:
+        item = desk.acknowledge(window, acknowledge, reason or "", who)
+        write(f"{item.id} is acknowledged: {item.summary}\n")
+        return
+    found = desk.report(window)
+    if output is not None or not places:
+        form_of_page = None if form is None else PageFormat(form.value)
+        print_page(_written(found, format_of(output, form_of_page, PageFormat.MARKDOWN)), output)
+    if places:
+        _send(desk, found, places, form)
     code = _exit_code(found, fail_on)
     if code:
         raise typer.Exit(code)
+
+
+def _refuse_mixtures(acknowledge: str | None, take_back: str | None, reason: str | None, *, has_output: bool) -> None:
+    if acknowledge is not None and take_back is not None:
+        raise UsageError("say one of --acknowledge and --take-back")
+    if acknowledge is not None and reason is None:
+        raise UsageError("--acknowledge needs --reason TEXT: whoever reads it next has to know why")
+    if acknowledge is None and reason is not None:
+        raise UsageError("--reason belongs to --acknowledge ID")
+    if has_output and (acknowledge or take_back):
+        raise UsageError("--acknowledge and --take-back write no report: leave out -o and --to")
+
+
+def _written(found: WeekReport, form: PageFormat) -> str:
+    if form is PageFormat.JSON:
+        from analyzer.reports.week_json import render_week_json  # noqa: PLC0415 -- only what is asked for
+
+        return render_week_json(found)
+    from analyzer.reports.page import week_page  # noqa: PLC0415 -- light start
+
+    return rendered(week_page(found), form)
+
+
+def _send(desk: Desk, found: WeekReport, places: Sequence[Place], form: WeekFormat | None) -> None:
+    """Send to every place, each in the format that fits; raises CollectError for the first that did not take it."""
+    from analyzer.deliver import Delivery  # noqa: PLC0415 -- light start
+
+    title = f"DynamoDB in {found.week}: {len(found.items)} {'thing' if len(found.items) == 1 else 'things'} to know"
+    sent = []
+    for place in places:
+        chosen = PageFormat(form.value if form is not None else place.otherwise)
+        text = _written(found, chosen)
+        sent.append((place, Delivery(title, f"dynascope-{found.week}", chosen.value, text)))
+    for place, error in desk.send(sent):
+        if error is None:
+            print(f"dynascope: sent to {place}", file=sys.stderr)
+        else:
+            raise error
 
 
 def _exit_code(found: WeekReport, fail_on: FailOn) -> int:
@@ -81,15 +169,3 @@ def _exit_code(found: WeekReport, fail_on: FailOn) -> int:
         if any(item.severity.rank >= floor for item in found.items):
             return 1
     return 0 if found.covered_share else _CANNOT_TELL
-
-
-def _window(week: str | None) -> Window:
-    from analyzer.ahead import wall_clock  # noqa: PLC0415 -- light start
-    from analyzer.reports.weeks import last_week, week_window  # noqa: PLC0415 -- light start
-
-    if week is None:
-        return last_week(wall_clock())
-    try:
-        return week_window(week)
-    except ValueError as error:
-        raise UsageError(f"--week: {error}") from None

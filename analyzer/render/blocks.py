@@ -1,10 +1,10 @@
-"""A page as blocks that text, Markdown and HTML are written from: headings, paragraphs, lists, tables, commands."""
+"""A page as blocks that text, Markdown and HTML are written from: headings, words, lists, tables, commands, maps."""
 
 from __future__ import annotations
 
 from msgspec import Struct
 
-__all__ = ["Block", "Bullets", "Commands", "Grid", "Heading", "Paragraph"]
+__all__ = ["Block", "Bullets", "Commands", "Grid", "Heading", "HeatGrid", "Paragraph", "Snippet"]
 
 
 class Heading(Struct, frozen=True):
@@ -41,4 +41,23 @@ class Commands(Struct, frozen=True):
     lines: tuple[str, ...]
 
 
-Block = Heading | Paragraph | Bullets | Grid | Commands
+class Snippet(Struct, frozen=True):
+    """Lines of a file, to be copied."""
+
+    lines: tuple[str, ...]
+
+
+class HeatGrid(Struct, frozen=True, kw_only=True):
+    """A map of heat: a row a label, a cell a step, shares of the ceiling; only HTML draws it.
+
+    `notes` say of each row what a reader who cannot see it has to know. `ticks` are columns with what stands below.
+    """
+
+    title: str
+    labels: tuple[str, ...]
+    notes: tuple[str, ...]
+    cells: tuple[tuple[float | None, ...], ...]
+    ticks: tuple[tuple[int, str], ...] = ()
+
+
+Block = Heading | Paragraph | Bullets | Grid | Commands | Snippet | HeatGrid

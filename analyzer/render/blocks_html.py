@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from jinja2 import Environment, StrictUndefined
 
 from analyzer.render.blocks import Heading
+from analyzer.render.blocks_svg import drawn
 from analyzer.render.words import plain
 
 if TYPE_CHECKING:
@@ -25,9 +26,11 @@ _PAGE = """\
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
 <title>{{ title }}</title>
 <style>
-:root { color-scheme: light dark; --ink: #1b1f24; --faint: #59636e; --line: #d1d9e0; --paper: #fff; --warn: #9a3412; }
+:root { color-scheme: light dark; --ink: #1b1f24; --faint: #59636e; --line: #d1d9e0; --paper: #fff; --warn: #9a3412;
+  --h0: #e9f0f5; --h1: #b5d3df; --h2: #6fabbf; --h3: #2f7f96; --h4: #f2a900; --h5: #c2172c; }
 @media (prefers-color-scheme: dark) {
-  :root { --ink: #e6edf3; --faint: #9198a1; --line: #3d444d; --paper: #0d1117; --warn: #fdba74; }
+  :root { --ink: #e6edf3; --faint: #9198a1; --line: #3d444d; --paper: #0d1117; --warn: #fdba74;
+    --h0: #14263a; --h1: #1c4c63; --h2: #2f7f8f; --h3: #5fb3a1; --h4: #f2a900; --h5: #ff5a5f; }
 }
 body { margin: 2rem auto; max-width: 72rem; padding: 0 1rem; color: var(--ink); background: var(--paper);
   font: 16px/1.5 system-ui, sans-serif; }
@@ -40,9 +43,20 @@ th, td { text-align: left; vertical-align: top; padding: .35rem .6rem; border-bo
 th { color: var(--faint); font-weight: 600; }
 .number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
 .warning { color: var(--warn); font-weight: 600; border-left: 4px solid var(--warn); padding-left: .7rem; }
+.heat { display: block; } .heat text { fill: var(--ink); font: 12px system-ui, sans-serif; }
+.heat .row { text-anchor: end; } .heat .tick { stroke: var(--line); fill: none; } .heat .over { fill: transparent; }
+.h0 { fill: var(--h0); background: var(--h0); } .h1 { fill: var(--h1); background: var(--h1); }
+.h2 { fill: var(--h2); background: var(--h2); } .h3 { fill: var(--h3); background: var(--h3); }
+.h4 { fill: var(--h4); background: var(--h4); } .h5 { fill: var(--h5); background: var(--h5); }
+.legend { color: var(--faint); font-size: .85rem; margin: .4rem 0 1rem; }
+.legend span { white-space: nowrap; margin-right: .8rem; }
+.legend i { display: inline-block; width: .9rem; height: .9rem; vertical-align: -.1rem; border: 1px solid var(--line);
+  print-color-adjust: exact; -webkit-print-color-adjust: exact; }
 pre { overflow-x: auto; padding: .7rem; border: 1px solid var(--line); font-size: .85rem; }
 @media print {
-  :root { --ink: #000; --faint: #444; --line: #bbb; --paper: #fff; --warn: #7c2d12; }
+  :root { --ink: #000; --faint: #444; --line: #bbb; --paper: #fff; --warn: #7c2d12;
+    --h0: #e9f0f5; --h1: #b5d3df; --h2: #6fabbf; --h3: #2f7f96; --h4: #f2a900; --h5: #c2172c; }
+  .heat { width: 100%; height: auto; }
   body { margin: 0; max-width: none; font-size: 10pt; }
   .grid, pre { overflow: visible; }
   pre { white-space: pre-wrap; }
@@ -62,7 +76,22 @@ pre { overflow-x: auto; padding: .7rem; border: 1px solid var(--line); font-size
 <ul>
 {% for item in block["items"] %}<li>{{ item | plain }}</li>
 {% endfor %}</ul>
-{% elif kind == "Commands" -%}
+{% elif kind == "HeatGrid" -%}
+{% set heat = drawn(block) -%}
+<div class="grid" tabindex="0" role="region" aria-label="{{ block.title | plain }}">
+<svg class="heat" role="img" viewBox="0 0 {{ heat.width }} {{ heat.height }}"
+  width="{{ heat.width }}" height="{{ heat.height }}">
+<title>{{ block.title | plain }}</title>
+{% for line in heat.lines %}<path class="tick" d="{{ line }}"/>
+{% endfor %}{% for name, path in heat.paths %}<path class="{{ name }}" d="{{ path }}"/>
+{% endfor %}{% for one in heat.texts -%}
+<text x="{{ one.x }}" y="{{ one.y }}" class="{{ one.name }}">{{ one.text | plain }}</text>
+{% endfor %}{% for row in heat.rows -%}
+<rect class="over" y="{{ row.y }}" width="{{ heat.width }}" height="{{ row.height }}"><title>{{ row.text | plain -}}
+</title></rect>
+{% endfor %}</svg></div>
+<p class="legend">{% for name, text in heat.legend %}<span><i class="{{ name }}"></i> {{ text }}</span> {% endfor %}</p>
+{% elif kind in ("Commands", "Snippet") -%}
 <pre tabindex="0">{% for line in block.lines %}{{ line | plain }}
 {% endfor %}</pre>
 {% else -%}
@@ -88,5 +117,6 @@ def render_html_page(blocks: Sequence[Block]) -> str:
     """Write a page as HTML; every text is escaped."""
     environment = Environment(autoescape=True, undefined=StrictUndefined, keep_trailing_newline=True)
     environment.filters["plain"] = plain
+    environment.globals["drawn"] = drawn
     title = next((plain(block.text) for block in blocks if isinstance(block, Heading)), "Dynascope")
     return environment.from_string(_PAGE).render(title=title, blocks=blocks)

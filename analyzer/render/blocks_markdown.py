@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from analyzer.render.blocks import Bullets, Commands, Grid, Heading, Paragraph
+from analyzer.render.blocks import Bullets, Commands, Grid, Heading, Paragraph, Snippet
 from analyzer.render.markdown import safe
 from analyzer.render.words import plain
 
@@ -18,7 +18,8 @@ __all__ = ["render_markdown_page"]
 
 def render_markdown_page(blocks: Sequence[Block]) -> str:
     """Write a page as Markdown."""
-    return "\n\n".join("\n".join(_block(block)) for block in blocks) + "\n"
+    parts = ("\n".join(_block(block)) for block in blocks)
+    return "\n\n".join(part for part in parts if part) + "\n"
 
 
 def _block(block: Block) -> Iterator[str]:
@@ -28,9 +29,9 @@ def _block(block: Block) -> Iterator[str]:
         yield f"> **{safe(block.text)}**" if block.is_warning else safe(block.text)
     elif isinstance(block, Bullets):
         yield from (f"- {safe(item)}" for item in block.items)
-    elif isinstance(block, Commands):
+    elif isinstance(block, Commands | Snippet):
         yield from (f"    {plain(line)}" for line in block.lines)
-    else:
+    elif isinstance(block, Grid):
         yield from _grid(block)
 
 

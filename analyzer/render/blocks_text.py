@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 from typing import TYPE_CHECKING
 
-from analyzer.render.blocks import Bullets, Commands, Grid, Heading, Paragraph
+from analyzer.render.blocks import Bullets, Commands, Grid, Heading, Paragraph, Snippet
 from analyzer.render.words import plain
 
 if TYPE_CHECKING:
@@ -45,7 +45,9 @@ def _block(block: Block) -> Iterator[str]:
             yield from _wrap(item, "- ")
     elif isinstance(block, Commands):
         yield from (f"  $ {plain(line)}" for line in block.lines)
-    else:
+    elif isinstance(block, Snippet):
+        yield from (f"  {plain(line)}" for line in block.lines)
+    elif isinstance(block, Grid):
         yield from _grid(block)
 
 

@@ -8,7 +8,7 @@ from analyzer.detectors.advice import advise
 from analyzer.detectors.words import number, percent, who
 from analyzer.model.finding import Risk
 from analyzer.model.instant import to_moment
-from analyzer.reports.drift_values import Side
+from analyzer.reports.drift_values import Presence, Side
 from analyzer.reports.week_values import ItemKind
 
 if TYPE_CHECKING:
@@ -19,8 +19,19 @@ if TYPE_CHECKING:
     from analyzer.model.instant import Instant
     from analyzer.reports.drift_values import FacetDrift, MixDrift, PatternDrift
 
-__all__ = ["advice_of", "change_words", "day", "facet_words", "finding_change", "mix_words", "summary_of", "times"]
+__all__ = [
+    "advice_of",
+    "also_of",
+    "change_words",
+    "day",
+    "facet_words",
+    "finding_change",
+    "mix_words",
+    "summary_of",
+    "times",
+]
 
+_MINOR = frozenset({"bytes"})
 _BIG = {1e9: "billion", 1e6: "million"}
 _LATENCIES = {
     "p50": "half of its calls take",
@@ -65,15 +76,22 @@ def summary_of(one: PatternDrift, kind: ItemKind, share: float) -> str:
     if kind is ItemKind.VANISHED:
         before = "" if one.expected_requests is None else f"; {many(one.expected_requests)} requests were expected"
         return f"nobody asked {one.subject.name} of {place} this week{before}"
-    said = "; ".join(facet_words(facet) for facet in _told(one))
+    said = next((facet_words(facet) for facet in _told(one)), "")
     return f"{one.subject.name} of {place}, as {caller}{others} uses it: {said}"
 
 
-def _told(one: PatternDrift) -> Iterator[FacetDrift]:
-    """Yield what moved; of latencies only the one that says most, of a rate not both sides at length."""
+def also_of(one: PatternDrift) -> tuple[str, ...]:
+    """Say what else moved beside that which is told in one sentence."""
+    is_whole = one.presence in {Presence.NEW, Presence.RETURNED, Presence.VANISHED}
+    return tuple(facet_words(facet) for facet in list(_told(one))[0 if is_whole else 1 :])
+
+
+def _told(one: PatternDrift) -> list[FacetDrift]:
+    """Return what moved, what hurts most first; of latencies only the one that says most."""
     slower = [facet for facet in one.out if facet.name in _LATENCIES and facet.side is Side.PAST]
     best = next((facet for name in ("p95", "p99", "p50") for facet in slower if facet.name == name), None)
-    yield from (facet for facet in one.out if facet not in slower or facet is best)
+    kept = [facet for facet in one.out if facet not in slower or facet is best]
+    return sorted(kept, key=lambda facet: (not facet.is_worse, facet.side is Side.DECLARED, facet.name in _MINOR))
 
 
 def facet_words(facet: FacetDrift) -> str:

@@ -8,7 +8,7 @@ from analyzer.lifecycle.identity import identify
 from analyzer.model.finding import Confidence, Finding, Severity, Status
 from analyzer.model.target import Target
 from analyzer.reports.drift_values import Presence, Side
-from analyzer.reports.item_words import advice_of, change_words, finding_change, mix_words, summary_of
+from analyzer.reports.item_words import advice_of, also_of, change_words, finding_change, mix_words, summary_of
 from analyzer.reports.week_values import Item, ItemKind, Moved
 from analyzer.statistics.rates import Standing
 
@@ -101,6 +101,7 @@ def _pattern_item(one: PatternDrift, bill: Bill, units: dict[Target, float], con
         kind=kind,
         severity=_severity(one, kind, extra, share),
         summary=summary_of(one, kind, share),
+        also=also_of(one),
         account=target.account,
         region=target.region,
         table=target.table,

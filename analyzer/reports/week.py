@@ -4,72 +4,129 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from msgspec import Struct
+
 from analyzer.detectors.words import number, percent
 from analyzer.model.instant import to_moment
+from analyzer.model.prices import Prices
+from analyzer.reports.acknowledged import Acknowledgement, apart
 from analyzer.reports.bill import bill_of, priced
 from analyzer.reports.drift import drift
 from analyzer.reports.drift_declared import traffic_of
+from analyzer.reports.heat import forecasts_of, map_of
 from analyzer.reports.items import items_of
+from analyzer.reports.readiness import readiness_of
+from analyzer.reports.readiness_view import View
+from analyzer.reports.standing import better_of, coverage_of, unseen_of
+from analyzer.reports.traces import together_of
+from analyzer.reports.undeclared import undeclared_of
+from analyzer.reports.uses import indexes_of, transactions_of, waste_of
 from analyzer.reports.week_values import WeekReport
 from analyzer.reports.weeks import week_name
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from analyzer.contract.model import Contract
-    from analyzer.model.prices import Prices
+    from analyzer.model.traffic import Traffic
+    from analyzer.reports.bill import Bill
     from analyzer.reports.drift_values import Drift
     from analyzer.reports.frame import Frame, Frames
 
-__all__ = ["MOST_ITEMS", "report_week"]
+__all__ = ["NOTHING_KNOWN", "Known", "report_week"]
 
-MOST_ITEMS = 10
-"""What a team reads in five minutes."""
 _WHOLE = 0.995
 _ENOUGH_WEEKS = 4
 """So many past weeks tell how a pattern wobbles."""
 
 
-def report_week(week: Frame, past: Frames, contract: Contract, prices: Sequence[Prices] = ()) -> WeekReport:
+class Known(Struct, frozen=True, kw_only=True):
+    """What a report has to know beside history and contract.
+
+    `torn` acknowledgements could not be read. `with_tokens`: keys are shown as the tokens that history has.
+    """
+
+    prices: tuple[Prices, ...] = ()
+    acknowledged: tuple[Acknowledgement, ...] = ()
+    torn: int = 0
+    with_tokens: bool = False
+
+
+NOTHING_KNOWN = Known()
+
+
+def report_week(week: Frame, past: Frames, contract: Contract, known: Known = NOTHING_KNOWN) -> WeekReport:
     """Write the report of a week."""
     found = drift(week, past, contract)
-    traffics = priced(traffic_of(week, contract), tuple(prices))
+    traffics = priced(traffic_of(week, contract), known.prices)
     bill = bill_of(traffics, week.covered_seconds)
-    items = items_of(week, found, contract, bill)
-    hours = week.hours
-    asked = hours[~hours["secondary"].astype(bool)]
-    dollars = sum(
-        bill.dollars(one.target, sum(r.read_units.value for r in one.rows), sum(r.write_units.value for r in one.rows))
-        for one in traffics
+    items, quieted = apart(items_of(week, found, contract, bill), known.acknowledged)
+    undeclared = undeclared_of(week, traffics, contract, bill)
+    coverage = coverage_of(traffics, contract)
+    heat = map_of(week, with_tokens=known.with_tokens)
+    forecasts = forecasts_of(week, past, with_tokens=known.with_tokens)
+    view = View(
+        contract=contract,
+        drift=found,
+        findings=week.findings,
+        tables=week.tables,
+        traffics=traffics,
+        coverage=coverage,
+        heat=heat,
+        forecasts=forecasts,
+        covered_share=_covered_share(week),
     )
     return WeekReport(
         week=week_name(week.window),
         window=week.window,
         weeks=len(past),
-        covered_share=week.covered_seconds / week.window.seconds,
+        covered_share=_covered_share(week),
         growth=found.growth,
-        requests=float(asked["requests"].sum()),
-        dollars=round(dollars, 2) if len(hours) else None,
+        requests=sum(one.requests for one in coverage),
+        dollars=_dollars(traffics, bill),
         basis=bill.basis,
         has_contract=bool(contract.tables),
-        remarks=tuple(_remarks(week, past, found, contract)),
-        items=items[:MOST_ITEMS],
-        more_items=max(0, len(items) - MOST_ITEMS),
+        remarks=tuple(_remarks(week, past, found, contract, known.torn)),
+        items=items,
+        quieted=quieted,
+        better=better_of(found, week, past, bill),
+        undeclared=undeclared,
+        unseen=unseen_of(found, contract),
+        heat=heat,
+        forecasts=forecasts,
+        waste=waste_of(traffics, bill),
+        indexes=indexes_of(traffics, week, past, bill),
+        transactions=transactions_of(traffics, contract, bill),
+        together=together_of(week),
+        coverage=coverage,
+        readiness=readiness_of(view),
     )
 
 
-def _remarks(week: Frame, past: Frames, found: Drift, contract: Contract) -> Iterator[str]:
+def _covered_share(week: Frame) -> float:
+    return min(1.0, week.covered_seconds / week.window.seconds)
+
+
+def _dollars(traffics: tuple[Traffic, ...], bill: Bill) -> float | None:
+    """Return what all units cost a month; None where no request told any."""
+    rows = [(traffic.target, row) for traffic in traffics for row in traffic.rows]
+    if not any(row.units_known or row.secondary for _, row in rows):
+        return None
+    return round(sum(bill.dollars(to, row.read_units.value, row.write_units.value) for to, row in rows), 2)
+
+
+def _remarks(week: Frame, past: Frames, found: Drift, contract: Contract, lost: int) -> Iterator[str]:
     """Say what a reader has to know before numbers."""
     if not week.covered:
         yield "History holds nothing of this week: nobody looked, so that nothing can be said, good or bad."
     elif week.covered_seconds < _WHOLE * week.window.seconds:
         yield _hole(week, found)
-    torn = week.torn + sum(frame.torn for frame in past)
+    torn = week.torn + lost + sum(frame.torn for frame in past)
     if torn:
         what = (
             "1 file of history could not be read, and is" if torn == 1 else f"{torn} files could not be read, and are"
         )
-        yield f"{what} not in the numbers: `dynascope run` sets such files aside."
+        yield f"{what} not in the numbers: dynascope run sets such files aside."
     if week.covered and not past:
         yield "History knows no week before this one: nothing can be called more, less or new. Only declarations speak."
     elif week.covered and len(past) < _ENOUGH_WEEKS:
@@ -78,7 +135,7 @@ def _remarks(week: Frame, past: Frames, found: Drift, contract: Contract) -> Ite
             "from week to week is a guess, and a change must be larger to be told."
         )
     if not contract.tables:
-        yield "No contract was given: what is declared, unused or owned cannot be told. `dynascope infer` drafts one."
+        yield "No contract was given: what is declared, unused or owned cannot be told. dynascope infer drafts one."
 
 
 def _hole(week: Frame, found: Drift) -> str:

@@ -76,6 +76,7 @@ class Item(Struct, frozen=True, kw_only=True):
     kind: ItemKind
     severity: Severity
     summary: str
+    also: tuple[str, ...] = ()
     account: str | None = None
     region: str | None = None
     table: str
@@ -103,7 +104,7 @@ class Quieted(Struct, frozen=True, kw_only=True):
     summary: str
     reason: str
     who: str | None
-    at: Instant
+    acknowledged_at: Instant
 
 
 class Better(Struct, frozen=True, kw_only=True):
@@ -188,12 +189,15 @@ class FilterWaste(Struct, frozen=True, kw_only=True):
 
 
 class IndexUse(Struct, frozen=True, kw_only=True):
-    """What one index costs, and who reads it; `days_unread` is there where nobody did."""
+    """What one index costs, and who reads it; `days_unread` is there where nobody did this week.
+
+    `unit_dollars` are its writes on demand, and its capacity where it is provisioned.
+    """
 
     table: str
     index: str
     kind: str
-    write_dollars: float | None
+    unit_dollars: float | None
     storage_dollars: float | None
     reads: float
     patterns: tuple[str, ...]
@@ -202,14 +206,19 @@ class IndexUse(Struct, frozen=True, kw_only=True):
 
 
 class TransactionUse(Struct, frozen=True, kw_only=True):
-    """How far one caller writes or reads in transactions; shares are of the table's calls in that direction."""
+    """How far one caller writes or reads in transactions.
+
+    `share` is of the table's calls in that direction, `items_each` between bounds. `dollars_more` is what they cost
+    beyond plain calls: a transaction takes twice the units.
+    """
 
     table: str
     caller: str | None
     operation: str
+    pattern: str | None
     requests: float
     share: float
-    items_each: float | None
+    items_each: Estimate | None
     declared_items: int | None
     because: str | None
     dollars_more: float | None
@@ -306,7 +315,6 @@ class WeekReport(Struct, frozen=True, kw_only=True):
     has_contract: bool
     remarks: tuple[str, ...] = ()
     items: tuple[Item, ...] = ()
-    more_items: int = 0
     quieted: tuple[Quieted, ...] = ()
     better: tuple[Better, ...] = ()
     undeclared: tuple[Undeclared, ...] = ()
