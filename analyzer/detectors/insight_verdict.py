@@ -13,6 +13,7 @@ from msgspec import Struct
 from analyzer.model.counts import KeyLevel
 from analyzer.model.finding import Direction, Severity
 from analyzer.model.traffic import InsightKey
+from analyzer.traffic.measure import direction_units
 from analyzer.traffic.series import series_of, total
 
 if TYPE_CHECKING:
@@ -163,7 +164,7 @@ def _is_of_table(traffic: Traffic) -> bool:
 def direction_of(traffic: Traffic) -> Direction | None:
     """Return whether the target's reads or writes fill its partitions; None where neither side is known to prevail.
 
-    Contributor Insights counts them together.
+    Contributor Insights counts them together. Metrics see all; where they do not tell, what requests consumed does.
     """
     told = {one.direction for one in traffic.metric_throttles if one.cause == "key-range"}
     told |= {one.direction for one in traffic.throttles if one.cause == "key-range"}
@@ -172,6 +173,8 @@ def direction_of(traffic: Traffic) -> Direction | None:
     reads, writes = (
         total(series_of(traffic.metrics, f"Consumed{word}CapacityUnits"), traffic.window) for word in ("Read", "Write")
     )
-    if reads is None or writes is None or reads / 3 == writes:
+    if reads is None or writes is None:
+        reads, writes = (direction_units(traffic, direction) for direction in Direction)
+    if reads / 3 == writes:
         return None
     return Direction.READ if reads / 3 > writes else Direction.WRITE

@@ -85,7 +85,7 @@ class PatternTraffic(Struct, frozen=True, kw_only=True):
 
 
 class KeySlice(Struct, frozen=True):
-    """The units a second that a key took in one slice."""
+    """The units a second that a key took in one slice; the bounds are those of the sketch, not of a sample."""
 
     start: Instant
     low: float
@@ -98,8 +98,9 @@ class KeyHeat(Struct, frozen=True, kw_only=True):
     `heat` = demand ÷ ceiling in the hottest slice, demand being admitted units and throttled tries × units a request;
     `admitted` the same without the tries. `series` holds the admitted units a second of each slice. `share` is the part
     of the target's units. `name` is the key inside the program and is never shown. `rows` are (index into
-    Traffic.rows, units), heaviest first. `observed` is the number of records that it rests on,
-    `tries_seen` of `tries` those that were kept in a sample (None: all).
+    Traffic.rows, units), heaviest first. `observed` is the number of records that it rests on, `kept` the probability
+    with which they were kept, `tries_seen` of `tries` those that were kept in a sample (None: all). Of seconds nothing
+    is told where a sample is too thin for them.
     """
 
     direction: Direction
@@ -119,6 +120,12 @@ class KeyHeat(Struct, frozen=True, kw_only=True):
     observed: int = 0
     tries_seen: int | None = None
     distinct_sorts: int | None = None
+    kept: float = 1.0
+
+    @property
+    def record_units(self) -> float:
+        """Units that one kept record stands for."""
+        return self.units.value / max(self.observed, 1)
 
     @property
     def level(self) -> KeyLevel:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from functools import lru_cache
+from statistics import NormalDist
 from typing import TYPE_CHECKING
 
 from analyzer.model.estimate import ZERO, Estimate
@@ -23,9 +24,10 @@ _TAIL = 0.025
 _MANY = 200  # seen requests from which the expansion by moments is as good as the exact quantile
 
 
-def estimate_count(strata: Iterable[tuple[int, float]]) -> Estimate:
+def estimate_count(strata: Iterable[tuple[int, float]], *, of: int = 1) -> Estimate:
     """Estimate how many requests there were from (seen, sample rate) of each stratum; exact where the rate is 1.
 
+    A count that was picked as the extreme one `of` so many gets bounds that hold for all of them (Bonferroni).
     Several sampled strata: their intervals are joined by adding variances about the sum, the side of each kept apart.
     """
     value = below = above = 0.0
@@ -33,7 +35,7 @@ def estimate_count(strata: Iterable[tuple[int, float]]) -> Estimate:
         if rate >= 1:
             value += seen
             continue
-        low, high = _unseen_bounds(seen, rate)
+        low, high = _unseen_bounds(seen, rate, _TAIL / of)
         middle = seen / rate
         value += middle
         below += (middle - seen - low) ** 2
@@ -62,12 +64,13 @@ def estimate_sum(strata: Iterable[tuple[float, float, int, float]]) -> Estimate:
 
 
 @lru_cache(maxsize=65_536)
-def _unseen_bounds(seen: int, rate: float) -> tuple[float, float]:
-    """Return the 2.5 % and 97.5 % points of the number of unseen requests."""
+def _unseen_bounds(seen: int, rate: float, tail: float) -> tuple[float, float]:
+    """Return the points of the number of unseen requests that leave so much at either end: of 2.5 % and 97.5 %."""
     shape = seen + 0.5
     if seen > _MANY:
-        return _cornish_fisher(shape, rate, -_Z), _cornish_fisher(shape, rate, _Z)
-    return _quantile(shape, rate, _TAIL), _quantile(shape, rate, 1 - _TAIL)
+        z = _Z if tail == _TAIL else NormalDist().inv_cdf(1 - tail)
+        return _cornish_fisher(shape, rate, -z), _cornish_fisher(shape, rate, z)
+    return _quantile(shape, rate, tail), _quantile(shape, rate, 1 - tail)
 
 
 def _cornish_fisher(shape: float, rate: float, z: float) -> float:

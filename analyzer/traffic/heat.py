@@ -19,14 +19,22 @@ from analyzer.model.traffic import KeyHeat, KeySlice, Place
 from analyzer.statistics.intervals import estimate_count
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from analyzer.traffic.rows import RowIndex
 
-__all__ = ["ceiling_of", "heat_of", "named_at"]
+__all__ = ["ceiling_of", "heat_of", "is_coarse", "least_rate", "named_at"]
 
 _KEPT = 10
 """How many keys of a level are looked at for a target and direction, as many as the metrics have ranks."""
 
 _SLICE_SECONDS = SLICE_MS / 1000
+
+_COARSE_SLICE = 0.1
+"""The part of a partition's ceiling in a slice that one kept record may stand for: ten of them are chance, not heat."""
+
+_COARSE_SECOND = 0.01
+"""The same in a second: at a hundred records a sample spreads by a tenth, and the fullest second is one of many."""
 
 _NAMELESS = ("partition key", "sort key")
 """What the attributes of a key are called as long as nobody tells their names."""
@@ -50,15 +58,15 @@ def heat_of(heavy: HeavyKeys, counts: Counts, places: RowIndex) -> list[KeyHeat]
 
 def _heat(key: HeavyKey, heavy: HeavyKeys, counts: Counts, places: RowIndex, all_tries: int) -> KeyHeat:
     ceiling = ceiling_of(heavy.direction)
-    below, above = _sampling(key, counts)
+    kept = _kept(key, counts)
+    below, above = _factors(key.sampled, kept)
     units = Estimate((key.low + key.high) / 4, key.low * below / 2, key.high * above / 2)
-    series = tuple(
-        KeySlice(start, low * below / 2 / _SLICE_SECONDS, high * above / 2 / _SLICE_SECONDS)
-        for start, low, high in key.series
-    )
-    admitted = _hottest(series) / ceiling
+    record = units.value / max(key.sampled, 1)
+    series = tuple(KeySlice(at, low / 2 / _SLICE_SECONDS, high / 2 / _SLICE_SECONDS) for at, low, high in key.series)
+    admitted = _hottest(series, record, kept) / ceiling
     demand = 1 + key.tries / key.requests if key.requests else 1.0
     shown, template = _shown(key, heavy)
+    tells_seconds = key.peak_second is not None and (kept >= 1 or record <= _COARSE_SECOND * ceiling)
     return KeyHeat(
         direction=heavy.direction,
         name=key.name,
@@ -73,23 +81,42 @@ def _heat(key: HeavyKey, heavy: HeavyKeys, counts: Counts, places: RowIndex, all
         series=series,
         tries_seen=round(key.tries * _tries_rate(key, heavy, counts)),
         rows=tuple((places[cell][1], weight / 2) for cell, weight in key.by_cell if cell in places),
-        peak_second=None if key.peak_second is None else key.peak_second / 2,
-        seconds_over=key.seconds_over,
+        peak_second=key.peak_second / 2 if tells_seconds and key.peak_second is not None else None,
+        seconds_over=key.seconds_over if tells_seconds else None,
         observed=key.sampled,
         distinct_sorts=key.distinct_sorts,
+        kept=kept,
     )
 
 
-def _sampling(key: HeavyKey, counts: Counts) -> tuple[float, float]:
-    """Return by which factors sampling may have over- and understated a key's weight; 1 and 1 where all was kept."""
+def _kept(key: HeavyKey, counts: Counts) -> float:
+    """Return with which probability the records of a key's units were kept; 1 where all were, or nothing tells."""
     weight = sum(part for _, part in key.by_cell)
     if not weight or not key.sampled:
-        return 1.0, 1.0
-    kept = sum(part * counts.cells[cell].sample_rate for cell, part in key.by_cell) / weight
+        return 1.0
+    return min(1.0, sum(part * counts.cells[cell].sample_rate for cell, part in key.by_cell) / weight)
+
+
+def _factors(records: float, kept: float, of: int = 1) -> tuple[float, float]:
+    """Return by which factors a sample of so many records may have over- and understated what it stands for.
+
+    `of` so many slices it is the fullest: chance had as many throws.
+    """
     if kept >= 1:
         return 1.0, 1.0
-    estimate = estimate_count([(key.sampled, kept)])
+    estimate = estimate_count([(max(1, round(records)), kept)], of=of)
     return estimate.low / estimate.value, estimate.high / estimate.value
+
+
+def least_rate(key: KeyHeat, slices: Sequence[KeySlice]) -> float:
+    """Return the units a second that a key had at least over some slices together, by what was kept of them."""
+    rate = sum(part.low for part in slices) / len(slices)
+    return rate * _factors(rate * len(slices) * _SLICE_SECONDS / (key.record_units or 1.0), key.kept)[0]
+
+
+def is_coarse(key: KeyHeat) -> bool:
+    """Whether one kept record stands for so much that a slice of few of them, by chance, looks like heat."""
+    return key.kept < 1 and key.record_units >= _COARSE_SLICE * ceiling_of(key.direction) * _SLICE_SECONDS
 
 
 def _tries_rate(key: HeavyKey, heavy: HeavyKeys, counts: Counts) -> float:
@@ -101,11 +128,14 @@ def _tries_rate(key: HeavyKey, heavy: HeavyKeys, counts: Counts) -> float:
     return min(own or [cell.sample_rate for cell in counts.cells if cell.target == heavy.target], default=1.0)
 
 
-def _hottest(series: tuple[KeySlice, ...]) -> Estimate:
+def _hottest(series: tuple[KeySlice, ...], record: float, kept: float) -> Estimate:
+    """Return the units a second of the hottest slice, bounded by the records that were kept of that slice alone."""
     if not series:
         return ZERO
     hottest = max(series, key=lambda part: part.low + part.high)
-    return Estimate((hottest.low + hottest.high) / 2, hottest.low, hottest.high)
+    rate = (hottest.low + hottest.high) / 2
+    below, above = _factors(rate * _SLICE_SECONDS / (record or 1.0), kept, len(series))
+    return Estimate(rate, hottest.low * below, hottest.high * above)
 
 
 def _share(units: Estimate, total: float) -> Estimate:

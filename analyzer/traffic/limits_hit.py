@@ -49,7 +49,8 @@ class LimitHit(Struct, frozen=True, kw_only=True):
 def limits_hit(traffic: Traffic) -> tuple[LimitHit, ...]:
     """Return the limits that refused requests, by direction and cause."""
     told = [_by_requests(throttles, traffic) for throttles in traffic.throttles]
-    seen = {(one.direction, one.cause) for one in (*told, *traffic.throttles)}  # as concluded, and as DynamoDB said
+    seen = {(one.direction, one.cause) for one in told}  # as concluded
+    seen |= {(one.direction, one.cause) for one in traffic.throttles}  # as DynamoDB said
     told += [_by_metrics(throttles, traffic) for throttles in traffic.metric_throttles if not _is_told(throttles, seen)]
     return tuple(told)
 

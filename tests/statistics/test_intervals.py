@@ -68,3 +68,10 @@ def test_the_interval_of_a_sum_covers_the_truth_as_often_as_it_says(rate: float)
         _, low, high = estimate_sum([(kept.sum(), (kept**2).sum(), len(kept), rate)])
         covered += low <= weights.sum() <= high
     assert 0.93 <= covered / seeds <= 0.975
+
+
+@pytest.mark.parametrize("seen", [4, 400])
+def test_the_extreme_one_of_many_counts_has_wider_bounds(seen: int) -> None:
+    alone, picked = (estimate_count([(seen, 0.1)], of=of) for of in (1, 30))
+    assert picked.value == alone.value
+    assert picked.low < alone.low < alone.high < picked.high

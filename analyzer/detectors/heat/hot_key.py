@@ -23,12 +23,12 @@ from analyzer.model.counts import KeyLevel
 from analyzer.model.finding import Confidence, Direction, Finding, Severity
 from analyzer.model.instant import SLICE_MS
 from analyzer.model.sight import Horizon, Sight, Skipped, SkipReason
-from analyzer.traffic.heat import ceiling_of
+from analyzer.traffic.heat import ceiling_of, is_coarse, least_rate
 from analyzer.traffic.limits_hit import limits_hit
 from analyzer.traffic.measure import victims_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Iterable, Iterator
 
     from analyzer.model.counts import KeyName
     from analyzer.model.traffic import KeyHeat, Traffic
@@ -89,10 +89,9 @@ class HotKey(Struct, frozen=True):
                 if one.severity is not Severity.LOW:
                     told.add(one.key.name)
                 _keep_worse(found, self._finding(one, traffic))
-            if not self._is_enough(traffic):
+            if (needs := self._lacks(traffic)) is not None:
                 target = traffic.target
-                needs = (f"{self.least_observed} records in the window, to tell skew from chance",)
-                yield Skipped(self.name, target.table, target.index, SkipReason.TOO_LITTLE, needs)
+                yield Skipped(self.name, target.table, target.index, SkipReason.TOO_LITTLE, (needs,))
         verdicts = InsightVerdicts(self.at_ceiling, self.warm, self.warm_seconds, self.tries_share, self.least_tries)
         for verdict in verdicts.judge(traffic):
             if verdict.key.name not in told:
@@ -125,8 +124,13 @@ class HotKey(Struct, frozen=True):
             for other in judged
         )
 
-    def _is_enough(self, traffic: Traffic) -> bool:
-        return sum(row.observed for row in traffic.rows) >= self.least_observed
+    def _lacks(self, traffic: Traffic) -> str | None:
+        """Say what the log has too little of; None where it has enough."""
+        if sum(row.observed for row in traffic.rows) < self.least_observed:
+            return f"{self.least_observed} records in the window, to tell skew from chance"
+        if any(is_coarse(key) and key.heat.value >= self.bursty for key in traffic.keys):
+            return "a higher sample rate: one kept record stands for a tenth or more of what a partition serves"
+        return None
 
     def _judge(self, key: KeyHeat, traffic: Traffic) -> _Judged | None:
         harmed = self._throttled(key, traffic)
@@ -137,7 +141,8 @@ class HotKey(Struct, frozen=True):
                 if hit.direction is key.direction and hit.cause in _OF_A_KEY
             )
             return _Judged(key, Severity.CRITICAL if failed else Severity.HIGH, harmed)
-        if key.level is not KeyLevel.PREFIX and (key.admitted.low >= self.bursty or key.seconds_over):
+        is_likely = key.admitted.low >= self.bursty and not is_coarse(key)
+        if key.level is not KeyLevel.PREFIX and (is_likely or key.seconds_over):
             warm = self._warm(key, ceiling_of(key.direction))
             if warm is not None:
                 return warm
@@ -147,12 +152,12 @@ class HotKey(Struct, frozen=True):
 
     def _warm(self, key: KeyHeat, ceiling: int) -> _Judged | None:
         """Judge a key by its own units, whether or not any try was refused."""
-        if _longest(key, lambda low: low >= self.at_ceiling * ceiling) >= self.sustained_seconds:
+        if _lasts(key, self.at_ceiling * ceiling, self.sustained_seconds):
             return _Judged(key, Severity.HIGH, f"at its ceiling for {self.sustained_seconds} s or more")
         demand = key.heat.value / key.admitted.value if key.admitted.value else 1.0
-        if demand > 1 and _longest(key, lambda low: low * demand >= ceiling) >= self.sustained_seconds:
+        if demand > 1 and _lasts(key, ceiling / demand, self.sustained_seconds):
             return _Judged(key, Severity.HIGH, f"asked for its ceiling for {self.sustained_seconds} s or more")
-        if _longest(key, lambda low: low >= self.warm * ceiling) >= self.warm_seconds:
+        if _lasts(key, self.warm * ceiling, self.warm_seconds):
             return _Judged(key, Severity.MEDIUM, f"over {percent(self.warm)} of its ceiling for minutes")
         if self._bursts(key, ceiling):
             return _Judged(key, Severity.MEDIUM, "single seconds reach its ceiling")
@@ -167,7 +172,7 @@ class HotKey(Struct, frozen=True):
         if (key.tries if key.tries_seen is None else key.tries_seen) < self.least_tries:
             return self._dominant(key, traffic)
         causes = {hit.cause for hit in limits_hit(traffic) if hit.direction is key.direction}
-        is_warm = key.heat.low >= self.warm
+        is_warm = key.heat.low >= self.warm and not is_coarse(key)
         is_concentrated = key.tries_share >= self.concentration * key.share.value
         if "key-range" not in causes and not is_warm and ("unknown" not in causes or not self._is_odd(key)):
             return None
@@ -230,16 +235,19 @@ class HotKey(Struct, frozen=True):
         )
 
 
-def _longest(key: KeyHeat, holds: Callable[[float], bool]) -> int:
-    """Return the length in seconds of the longest run of slices whose certain units a second satisfy a condition."""
-    longest = run = 0
-    before: int | None = None
-    for part in key.series:
-        follows = before is not None and part.start - before == SLICE_MS
-        run = (run + 1 if follows else 1) if holds(part.low) else 0
-        longest = max(longest, run)
-        before = part.start
-    return longest * _SLICE_SECONDS
+def _lasts(key: KeyHeat, rate: float, seconds: int) -> bool:
+    """Whether a key certainly had so many units a second in each slice of a run that is so long.
+
+    Of a sample the slices of a run are judged together: one alone has too few records to stand for itself.
+    """
+    many = -(-seconds // _SLICE_SECONDS)
+    runs = (key.series[first : first + many] for first in range(len(key.series) - many + 1))
+    for run in runs:
+        if run[-1].start - run[0].start != (many - 1) * SLICE_MS:
+            continue
+        if (least_rate(key, run) if key.kept < 1 else min(part.low for part in run)) >= rate:
+            return True
+    return False
 
 
 def _is_part_of(finer: KeyName, name: KeyName) -> bool:

@@ -14,6 +14,7 @@ from analyzer.model.counts import KeyLevel
 from analyzer.model.finding import Advice, Confidence, Direction, Finding, Risk, Severity
 from analyzer.model.sight import Horizon, Sight, Skipped
 from analyzer.traffic.baseline import yearly_growth
+from analyzer.traffic.heat import ceiling_of, least_rate
 from analyzer.traffic.measure import add, busiest_caller, evidence_of
 from analyzer.traffic.series import series_of
 
@@ -56,7 +57,7 @@ class LowCardinalityKey(Struct, frozen=True):
     def _finding(self, side: KeySide, top: KeyHeat, traffic: Traffic) -> Finding:
         multiple = 1 / top.heat.value if top.heat.value else None
         growth = _growth(traffic, side.direction)
-        is_near = top.heat.low >= self.medium_heat or (growth is not None and growth * top.heat.value >= 1)
+        is_near = _heat_at_least(top) >= self.medium_heat or (growth is not None and growth * top.heat.value >= 1)
         breaks = "unknown" if multiple is None else f"{number(multiple)} times today's traffic"
         attribute = next(iter(top.key), "the partition key")
         values = "1 value" if side.distinct == 1 else f"about {side.distinct} values"
@@ -92,6 +93,13 @@ class LowCardinalityKey(Struct, frozen=True):
 def _top(traffic: Traffic, direction: Direction) -> KeyHeat | None:
     keys = [key for key in traffic.keys if key.direction is direction and key.level is KeyLevel.PARTITION]
     return max(keys, key=lambda key: key.units.value, default=None)
+
+
+def _heat_at_least(key: KeyHeat) -> float:
+    """Return a key's heat at least: in its hottest slice, or of a sample over all slices in which it was asked for."""
+    if key.kept >= 1 or not key.series:
+        return key.heat.low
+    return max(key.heat.low, least_rate(key, key.series) / ceiling_of(key.direction))
 
 
 def _is_refused(traffic: Traffic, direction: Direction) -> bool:

@@ -52,6 +52,13 @@ def test_far_from_the_ceiling_it_is_low() -> None:
     assert only(few(heat=0.009)).severity is Severity.LOW
 
 
+@pytest.mark.parametrize(("observed", "severity"), [(600, Severity.MEDIUM), (6, Severity.LOW)])
+def test_of_a_sample_all_slices_together_tell_how_near_it_is(observed: int, severity: Severity) -> None:
+    slice_alone = Estimate(0.013, 0.003, 0.05)
+    top = key((40.0,) * 30, share=exactly(0.93), heat=slice_alone, kept=0.1, observed=observed)
+    assert only(few(keys=(top,))).severity is severity
+
+
 def test_growth_that_reaches_the_ceiling_within_a_year_makes_it_medium() -> None:
     grows = (series("ConsumedReadCapacityUnits", [100.0] * 7 + [110.0] * 7, period_seconds=86_400),)
     assert only(few(heat=0.008, metrics=grows)).severity is Severity.MEDIUM
