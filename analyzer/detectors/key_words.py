@@ -9,8 +9,9 @@ from analyzer.knowledge.throttling import arn_of
 from analyzer.model.counts import KeyLevel
 from analyzer.model.estimate import Estimate
 from analyzer.model.finding import Direction, SelfHeals, Severity
+from analyzer.model.sight import Sight
 from analyzer.traffic.heat import ceiling_of
-from analyzer.traffic.measure import direction_units, evidence_of
+from analyzer.traffic.measure import direction_units, evidence_where
 
 if TYPE_CHECKING:
     from analyzer.detectors.key_facts import KeyFacts
@@ -57,10 +58,13 @@ def evidence_for(key: KeyHeat, facts: KeyFacts, traffic: Traffic) -> dict[str, f
         if throttles.direction is key.direction and key.tries
         for reason in throttles.reasons
     ]
+    has_units = Sight.REQUEST_UNITS in traffic.sights
+    served = direction_units(traffic, key.direction) / max(traffic.window.seconds, 1)
+    numbers = {"heat": key.heat, "admitted": key.admitted, "share": key.share, "units_a_second": _a_second(key)}
     return {
-        **evidence_of(heat=key.heat, admitted=key.admitted, share=key.share, units_a_second=_a_second(key)),
+        **evidence_where(has_units, **numbers),
         "ceiling_units_a_second": ceiling_of(key.direction),
-        "table_units_a_second": round(direction_units(traffic, key.direction) / max(traffic.window.seconds, 1), 3),
+        "table_units_a_second": round(served, 3) if has_units else None,
         "throttled_tries": key.tries,
         "throttled_share": round(key.tries_share, 3),
         "reason": ", ".join(dict.fromkeys(reasons)) or None,

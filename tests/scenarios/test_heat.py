@@ -133,6 +133,18 @@ def test_a_reason_makes_the_cause_known(tmp_path: Path) -> None:
     assert only_of(report, "throttling").caused_by == only_of(report, "hot-key").id
 
 
+def test_a_log_without_units_whose_refusals_name_a_key_range_and_a_key_names_it(tmp_path: Path) -> None:
+    made = Recorded(minutes=1, table="usage").table("tenant", "name")
+    for number in range(300):
+        refusal = {"at_ms": 1, "code": "ThrottlingException", "reason": "TableWriteKeyRangeThroughputExceeded"}
+        of_one = {"key": {"tenant": "acme", "name": "TOTAL#logins"}, "tries": [refusal], "attempts": 2}
+        made.request("UpdateItem", number / 5, caller="billing", **of_one)
+        made.request("PutItem", number / 5, key={"tenant": f"t{number}", "name": "PROFILE"}, caller="signup")
+    hot = only_of(made.replayed(tmp_path), "hot-key")
+    assert (hot.key, hot.direction) == ({"tenant": "acme", "name": "TOTAL#logins"}, WRITE)
+    assert (hot.confidence, hot.caller, hot.evidence["throttled_tries"]) == (Confidence.LIKELY, "billing", 300)
+
+
 def test_where_tries_are_not_told_there_is_no_storm_but_the_key_is_hot(tmp_path: Path) -> None:
     report = statistics(attempts=None).replayed(tmp_path)
     assert "hot-key" in alarms(report)

@@ -41,6 +41,10 @@ _OF_A_KEY = frozenset({"key-range", "unknown"})
 _CONCENTRATED = "refused requests concentrate on it"
 
 
+_INSIGHTS = frozenset({Sight.INSIGHTS_ACCESSED, Sight.INSIGHTS_THROTTLED})
+_NO_UNITS = "no request tells its units: that refusals for a key range concentrate on it is all that convicts it"
+
+
 class _Judged(NamedTuple):
     """A key with how bad it is, and why."""
 
@@ -72,6 +76,7 @@ class HotKey(Struct, frozen=True):
     horizon: ClassVar[Horizon] = Horizon.WINDOW
     needs: ClassVar[tuple[frozenset[Sight], ...]] = (
         frozenset({Sight.REQUEST_KEYS, Sight.REQUEST_UNITS}),
+        frozenset({Sight.REQUEST_KEYS}),
         frozenset({Sight.INSIGHTS_ACCESSED}),
         frozenset({Sight.INSIGHTS_THROTTLED}),
     )
@@ -80,18 +85,18 @@ class HotKey(Struct, frozen=True):
     def detect(self, traffic: Traffic) -> Iterable[Finding | Skipped]:
         """Yield at most one finding a key; a key that holds all of another's heat stands for both.
 
-        Keys that rotate with the clock are one: of those that one window holds the worst speaks.
+        Keys that rotate with the clock are one: of those that one window holds the worst speaks. Where requests tell no
+        units, refusals for a key range alone convict.
         """
         told: set[KeyName] = set()
         found: dict[str, Finding] = {}
-        if self.needs[0] <= traffic.sights:
+        if Sight.REQUEST_KEYS in traffic.sights:
             for one in self._by_requests(traffic):
                 if one.severity is not Severity.LOW:
                     told.add(one.key.name)
                 _keep_worse(found, self._finding(one, traffic))
-            if (needs := self._lacks(traffic)) is not None:
-                target = traffic.target
-                yield Skipped(self.name, target.table, target.index, SkipReason.TOO_LITTLE, (needs,))
+            if (lacking := self._lacks(traffic, is_found=bool(found))) is not None:
+                yield Skipped(self.name, traffic.target.table, traffic.target.index, *lacking)
         verdicts = InsightVerdicts(self.at_ceiling, self.warm, self.warm_seconds, self.tries_share, self.least_tries)
         for verdict in verdicts.judge(traffic):
             if verdict.key.name not in told:
@@ -112,7 +117,7 @@ class HotKey(Struct, frozen=True):
         if finer.level <= key.level or not _is_part_of(finer.name, key.name):
             return False
         is_refused = 0 < self.carries_share * key.tries <= finer.tries
-        return is_refused or finer.units.value >= self.carries_share * key.units.value
+        return is_refused or 0 < self.carries_share * key.units.value <= finer.units.value
 
     def _is_told(self, one: _Judged, judged: list[_Judged]) -> bool:
         """Whether a key is a lesser part of one that is judged no better: its collection's heat is not its own."""
@@ -124,12 +129,16 @@ class HotKey(Struct, frozen=True):
             for other in judged
         )
 
-    def _lacks(self, traffic: Traffic) -> str | None:
-        """Say what the log has too little of; None where it has enough."""
+    def _lacks(self, traffic: Traffic, *, is_found: bool) -> tuple[SkipReason, tuple[str, ...]] | None:
+        """Say what there is too little of to judge by requests; None where there is enough."""
+        if Sight.REQUEST_UNITS not in traffic.sights:
+            is_told = is_found or bool(_INSIGHTS & traffic.sights)
+            return None if is_told else (SkipReason.MISSING_SIGHT, (Sight.REQUEST_UNITS,))
         if sum(row.observed for row in traffic.rows) < self.least_observed:
-            return f"{self.least_observed} records in the window, to tell skew from chance"
+            return SkipReason.TOO_LITTLE, (f"{self.least_observed} records in the window, to tell skew from chance",)
         if any(is_coarse(key) and key.heat.value >= self.bursty for key in traffic.keys):
-            return "a higher sample rate: one kept record stands for a tenth or more of what a partition serves"
+            needs = "a higher sample rate: one kept record stands for a tenth or more of what a partition serves"
+            return SkipReason.TOO_LITTLE, (needs,)
         return None
 
     def _judge(self, key: KeyHeat, traffic: Traffic) -> _Judged | None:
@@ -141,6 +150,8 @@ class HotKey(Struct, frozen=True):
                 if hit.direction is key.direction and hit.cause in _OF_A_KEY
             )
             return _Judged(key, Severity.CRITICAL if failed else Severity.HIGH, harmed)
+        if not _has_units(traffic):
+            return None
         is_likely = key.admitted.low >= self.bursty and not is_coarse(key)
         if key.level is not KeyLevel.PREFIX and (is_likely or key.seconds_over):
             warm = self._warm(key, ceiling_of(key.direction))
@@ -174,6 +185,8 @@ class HotKey(Struct, frozen=True):
         causes = {hit.cause for hit in limits_hit(traffic) if hit.direction is key.direction}
         is_warm = key.heat.low >= self.warm and not is_coarse(key)
         is_concentrated = key.tries_share >= self.concentration * key.share.value
+        if "key-range" not in causes and not _has_units(traffic):
+            return None
         if "key-range" not in causes and not is_warm and ("unknown" not in causes or not self._is_odd(key)):
             return None
         if key.tries_share >= self.tries_share:
@@ -212,6 +225,9 @@ class HotKey(Struct, frozen=True):
         first = rows[0] if rows else None
         served = one.severity is not Severity.LOW
         facts = facts_of(key, traffic if served else msgspec.structs.replace(traffic, calls=None))
+        if facts.caller is None:
+            facts = msgspec.structs.replace(facts, caller=_most_refused(key, traffic))
+        because = {} if _has_units(traffic) else {"because": _NO_UNITS}
         heals = self_heals(facts, key.level, has_lsi=traffic.place.has_lsi) if served else None
         may_split = heals is not None and heals.answer == "unknown" and key.tries > 0
         return finding(
@@ -219,7 +235,8 @@ class HotKey(Struct, frozen=True):
             traffic,
             one.severity,
             summary_of(key, one.severity, one.why, facts.caller, traffic),
-            confidence=Confidence.CERTAIN if not traffic.sampled else Confidence.LIKELY,
+            confidence=Confidence.LIKELY if traffic.sampled or because else Confidence.CERTAIN,
+            **because,
             subject=subject_of(key.name, key.direction, traffic),
             key=key.key,
             key_template=key.key_template,
@@ -233,6 +250,16 @@ class HotKey(Struct, frozen=True):
             self_heals=heals,
             advice=advice_for(facts, may_split=may_split) if served else (),
         )
+
+
+def _has_units(traffic: Traffic) -> bool:
+    return Sight.REQUEST_UNITS in traffic.sights
+
+
+def _most_refused(key: KeyHeat, traffic: Traffic) -> str | None:
+    """Return whose calls in a key's direction were refused most; None where the key had no refusal."""
+    victims = victims_of(traffic, key.direction) if key.tries else ()
+    return victims[0].caller if victims else None
 
 
 def _lasts(key: KeyHeat, rate: float, seconds: int) -> bool:

@@ -8,14 +8,15 @@ from analyzer.detectors.heat.hot_key import HotKey
 from analyzer.model.counts import KeyLevel
 from analyzer.model.estimate import Estimate
 from analyzer.model.finding import Direction, Finding, Severity
-from analyzer.model.sight import Skipped, SkipReason
+from analyzer.model.sight import Sight, Skipped, SkipReason
 from analyzer.model.traffic import MetricThrottles, Place
 from analyzer.model.window import Window
-from tests.support.evidence import GSI2, exactly, key, limit, row, shape, traffic
+from tests.support.evidence import ALL_REQUEST_SIGHTS, CASES, GSI2, exactly, key, limit, row, shape, traffic
 
 if TYPE_CHECKING:
     from analyzer.model.traffic import KeyHeat, Traffic
 
+NO_UNITS = ALL_REQUEST_SIGHTS - {Sight.REQUEST_UNITS}
 READ, WRITE = Direction.READ, Direction.WRITE
 EVENING = Window(1_796_057_700_000, 1_796_058_000_000)
 """2026-11-30, from 16:55 to 17:00."""
@@ -350,3 +351,37 @@ def test_an_item_that_is_worse_than_its_collection_is_told_beside_it() -> None:
     item = key((10.0,) * 30, level=ITEM, values=("CASE#7", "A"), seconds_over=3)
     levels = [one.severity for one in found(traffic(keys=(whole, item)))]
     assert levels == [Severity.LOW, Severity.MEDIUM]
+
+
+def refused_alone(tries: int = 200, tries_share: float = 0.9, values: tuple[str, ...] = ("CASE#7",)) -> KeyHeat:
+    return key((), tries=tries, tries_share=tries_share, share=exactly(0.0), rows=(), values=values)
+
+
+def test_where_no_request_tells_its_units_refusals_for_a_key_range_name_the_key_with_less_confidence() -> None:
+    one = only(traffic(CASES, NO_UNITS, keys=(refused_alone(),), throttles=(limit("key-range", failed=3.0),)))
+    assert (one.severity, one.confidence.value, one.key) == (Severity.CRITICAL, "likely", {"PK": "CASE#7"})
+    assert (one.because or "").startswith("no request tells its units")
+    assert (one.caller, one.evidence["throttled_tries"], one.evidence["throttled_share"]) == ("api", 200, 0.9)
+    assert [one.evidence[name] for name in ("heat", "admitted", "share", "table_units_a_second")] == [None] * 4
+    assert one.summary.startswith("{key} on cases had 200 read tries refused, mostly of api")
+
+
+@pytest.mark.parametrize("cause", ["unknown", "provisioned"])
+def test_without_units_refusals_by_another_limit_name_no_key(cause: str) -> None:
+    (skipped,) = HotKey().detect(traffic(CASES, NO_UNITS, keys=(refused_alone(),), throttles=(limit(cause),)))
+    assert isinstance(skipped, Skipped)
+    assert (skipped.reason, skipped.needs) == (SkipReason.MISSING_SIGHT, (Sight.REQUEST_UNITS,))
+
+
+def test_without_units_and_refusals_what_is_missing_is_told_unless_insights_see_keys() -> None:
+    cool = traffic(CASES, NO_UNITS, keys=(key((), share=exactly(0.0)),))
+    (skipped,) = HotKey().detect(cool)
+    assert isinstance(skipped, Skipped)
+    assert list(HotKey().detect(traffic(CASES, NO_UNITS | {Sight.INSIGHTS_ACCESSED}))) == []
+
+
+def test_where_nothing_was_served_the_key_that_takes_the_refusals_stands_and_not_one_that_takes_few() -> None:
+    item = key((), tries=12, tries_share=0.06, share=exactly(0.0), level=ITEM, values=("CASE#7", "A"), rows=())
+    for sights in (ALL_REQUEST_SIGHTS, NO_UNITS):
+        both = traffic(CASES, sights, keys=(refused_alone(), item), throttles=(limit("key-range"),))
+        assert only(both).key == {"PK": "CASE#7"}
