@@ -1,7 +1,8 @@
 """History beside a loop: closed minutes are written down, old ones tidied, and the past is read for detectors.
 
 Nothing waits for a disk or for S3. What cannot be written is tried again while the daemon still knows it, then counted
-as lost; it is said once, and the daemon goes on: the hole is in history itself, which says what it covers.
+as lost; it is logged once, stands as a gap in every report while it lasts, and the daemon goes on: the hole is in
+history itself, which says what it covers.
 """
 
 from __future__ import annotations
@@ -23,12 +24,14 @@ from analyzer.history.past import load_past
 from analyzer.history.together import Together, pair_rows, together_in, together_of
 from analyzer.model.finding import Finding
 from analyzer.model.history import EMPTY, History
+from analyzer.model.instant import MINUTE_MS, format_instant
 from analyzer.model.shape import Shape
+from analyzer.model.sight import Gap, GapReason, SourceName
 from analyzer.model.table import TableSnapshot
 from analyzer.model.window import Window
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
 
     import pyarrow as pa
     from structlog.typing import FilteringBoundLogger
@@ -47,10 +50,18 @@ T = TypeVar("T")
 
 _MOST_WAITING = 120
 """Minutes that wait to be written: two hours, more than the daemon would know again."""
+_TOLD_MS = 4 * HOUR_MS
+"""How long a hole is told of after it ended: two hours in which its minutes waited, and two for somebody to look."""
+_MOST_HOLES = 16
 _DAILY_MS = 600_000
 """How often what a day has one file of is written anew."""
 _TOGETHER_MS = 900_000
 """How often traces are looked at: calls are kept for twice as long."""
+_WRITING, _TIDYING = "history cannot be written", "history cannot be tidied"
+_HINTS = {
+    _WRITING: "make room, or mend the access: it is tried again every minute, and what waits over two hours is lost",
+    _TIDYING: "minutes are not made hours, and detectors know the past as it was read before: mend the access",
+}
 
 
 class HistoryKeeper:
@@ -63,6 +74,7 @@ class HistoryKeeper:
         self._waiting: deque[Closed] = deque()
         self._wake = asyncio.Event()
         self._failing: dict[str, str] = {}
+        self._holes: deque[Window] = deque(maxlen=_MOST_HOLES)
         self._day = _Day(0)
         self._tidied: Instant | None = None
         self.past: History = EMPTY
@@ -80,10 +92,36 @@ class HistoryKeeper:
             self._waiting.append(closed)
             self._turn(closed.counts.window.start)
         while len(self._waiting) > _MOST_WAITING:
-            self._waiting.popleft()
-            self.lost += 1
+            self._lose(self._waiting.popleft().counts.window.start)
         if self._waiting:
             self._wake.set()
+
+    def _lose(self, start: Instant) -> None:
+        """Take note of a minute that was never written; those that follow one another make one hole."""
+        self.lost += 1
+        end = start + MINUTE_MS
+        if self._holes and self._holes[-1].end == start:
+            start = self._holes.pop().start
+        self._holes.append(Window(start, end))
+
+    def gaps(self, at: Instant) -> tuple[Gap, ...]:
+        """Return what history lacks as of now: what cannot be done, and the holes of the last hours."""
+        return (*self._standing(), *self._missing(at))
+
+    def _standing(self) -> Iterator[Gap]:
+        for what, because in self._failing.items():
+            waiting = len(self._waiting) if what == _WRITING else 0
+            waits = f"; {waiting} {'minute waits' if waiting == 1 else 'minutes wait'}" if waiting else ""
+            yield Gap(SourceName.HISTORY, GapReason.LATE, f"{what}: {because}{waits}", _HINTS[what])
+
+    def _missing(self, at: Instant) -> Iterator[Gap]:
+        for hole in self._holes:
+            if at - hole.end < _TOLD_MS:
+                minutes = (hole.end - hole.start) // MINUTE_MS
+                some = "1 minute is" if minutes == 1 else f"{minutes} minutes are"
+                told = f"{some} missing in history from {format_instant(hole.start)}: it could not be written in time"
+                hint = "reports and drift say what they do not cover; nothing brings these minutes back"
+                yield Gap(SourceName.HISTORY, GapReason.LOW_COVERAGE, told, hint, start=hole.start, end=hole.end)
 
     def look(
         self, at: Instant, findings: Iterable[Finding], snapshots: Iterable[TableSnapshot], book: Callable[[], CallBook]
@@ -114,12 +152,12 @@ class HistoryKeeper:
         while self._waiting:
             closed = self._waiting.popleft()
             minute = await asyncio.to_thread(minute_of, closed.counts, self._attribute, self._name)
-            if not await self._try(self._write_minute(minute, late=closed.is_late), "history cannot be written"):
+            if not await self._try(self._write_minute(minute, late=closed.is_late), _WRITING):
                 self._waiting.appendleft(closed)
                 return
         for kind, rows in self._day.due():
             start = self._day.number * DAY_MS
-            if not await self._try(self._dataset.write_day(kind, start, rows), "history cannot be written"):
+            if not await self._try(self._dataset.write_day(kind, start, rows), _WRITING):
                 self._day.failed(kind)
 
     async def _write_minute(self, minute: Minute, *, late: bool) -> None:
@@ -144,9 +182,9 @@ class HistoryKeeper:
                 self._log.error("history set aside: it cannot be read", file=name)
             self.past = await load_past(self._dataset, now)
         except HistoryError as error:
-            self._tell("history cannot be tidied", str(error))
+            self._tell(_TIDYING, str(error))
         else:
-            self._tell("history cannot be tidied", None)
+            self._tell(_TIDYING, None)
 
     async def _try(self, work: object, what: str) -> bool:
         try:

@@ -191,8 +191,12 @@ class Watch:
         collected: Collected = NOTHING,
         memory: Memory = NO_MEMORY,
         history: History = EMPTY,
+        holes: tuple[Gap, ...] = (),
     ) -> Evidence:
-        """Collect what the window that ends here holds, and what it lacks; slices over an hour old are folded away."""
+        """Collect what the window that ends here holds, and what it lacks; slices over an hour old are folded away.
+
+        `holes` are those of history.
+        """
         setup = self.setup
         span = self._digest.span()
         is_young = span is not None and span.start < end
@@ -202,7 +206,7 @@ class Watch:
         self._shortfalls.note(end, {**self.records(), "lost": status.lost, "damaged": status.damaged})
         is_behind = status.pending_bytes > 0 and span is not None and span.end < end
         gaps = self._shortfalls.gaps(window, status, is_behind=is_behind)
-        gaps += self._salts.gaps(window, None if setup.salt is None else setup.salt.id)
+        gaps += (*self._salts.gaps(window, None if setup.salt is None else setup.salt.id), *holes)
         self._findings = _none_later_than(end, self._findings)
         self.forget(end)
         self._homes.learn(collected.batches, collected.generation)

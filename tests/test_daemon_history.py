@@ -8,12 +8,17 @@ from analyzer.history.columns import Kind
 from analyzer.history.dataset import Dataset
 from analyzer.history.folder import FolderBlobs
 from analyzer.history_opening import open_keeper
+from analyzer.model.sight import SourceName
 from analyzer.model.window import Window
 from collectors.request_log.collector import FileStream
 from tests.test_daemon import NOW, Stage
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    import pytest
+
+    from analyzer.model.report import Report
 
 MINUTE = 60_000
 
@@ -49,3 +54,29 @@ async def test_a_minute_is_in_history_when_it_has_closed_and_counts_once_after_a
     window = Window(NOW - MINUTE, NOW + 10 * MINUTE)
     assert await asyncio.to_thread(requests, stage, window) == 30
     assert len({path.name.split("-")[1] for path in written(stage)}) == 1
+
+
+async def test_history_that_cannot_be_written_is_a_gap_of_every_report_and_counted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stage = Stage(tmp_path)
+    exported: list[Report] = []
+
+    async def export(report: Report) -> None:
+        exported.append(report)
+
+    monkeypatch.setattr(stage.server, "export", export)
+    stage.settings = {"history": {"to": "history"}}
+    (tmp_path / "history").write_text("no folder, and no room for one")
+    stage.write(30)
+    stage.now += 6 * MINUTE
+    stage.daemon = kept(stage)
+    counted = b'dynascope_gaps_total{reason="late",source="history"} '
+
+    def is_told() -> bool:
+        stage.now += 1000
+        return counted in stage.server._exposition.text
+
+    await stage.run_until(is_told)
+    (gap,) = (gap for gap in exported[-1].gaps if gap.source is SourceName.HISTORY)
+    assert gap.detail.startswith("history cannot be written: cannot write kind=requests/")

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from analyzer.closing import Closed
 from analyzer.config import load_settings
 from analyzer.errors import ConfigError, UsageError
 from analyzer.history.columns import Kind
@@ -19,6 +20,7 @@ from analyzer.model.calls import CallBook
 from analyzer.model.finding import Confidence, Finding, Severity
 from analyzer.model.instant import parse_instant
 from analyzer.model.shape import KeyPredicate
+from analyzer.model.sight import GapReason, SourceName
 from analyzer.model.table import TableDescription, TableSnapshot
 from analyzer.model.window import Window
 from analyzer.watch import Watch
@@ -31,7 +33,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from analyzer.closing import Closed
 
 T = parse_instant("2026-11-30T09:00:00Z")
 MINUTE, DAY = 60_000, 86_400_000
@@ -152,6 +153,41 @@ def test_minutes_beyond_the_bound_are_lost_and_counted(desk: Desk) -> None:
     closed = desk.closed(1)[:1]
     desk.keeper.take(closed * 130)
     assert desk.keeper.lost == 10
+
+
+def emptied(desk: Desk, minute: int) -> Closed:
+    """A minute that has closed without a request."""
+    window = Window(T + minute * MINUTE, T + (minute + 1) * MINUTE)
+    return Closed(desk.watch.digest.result(window), is_late=False)
+
+
+def test_minutes_that_were_lost_are_a_hole_that_is_told_for_hours(desk: Desk) -> None:
+    desk.keeper.take(emptied(desk, minute) for minute in (*range(5), 10, *range(20, 140)))
+    lost = desk.keeper.gaps(T + 140 * MINUTE)
+    assert [(gap.source, gap.start, gap.end) for gap in lost] == [
+        (SourceName.HISTORY, T, T + 5 * MINUTE),
+        (SourceName.HISTORY, T + 10 * MINUTE, T + 11 * MINUTE),
+    ]
+    assert lost[0].detail.startswith("5 minutes are missing in history from 2026-11-30T09:00:00.000Z")
+    assert lost[1].detail.startswith("1 minute is missing")
+    assert desk.keeper.lost == 6
+    assert len(desk.keeper.gaps(T + 246 * MINUTE)) == 1
+    assert desk.keeper.gaps(T + 300 * MINUTE) == ()
+
+
+def test_what_cannot_be_written_is_a_gap_until_it_is(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def full(*_: object, **__: object) -> None:
+        raise HistoryError("cannot write x: No space left on device")
+
+    desk.keeper.take(desk.closed(10))
+    with monkeypatch.context() as patch:
+        patch.setattr(desk.dataset, "write_minutes", full)
+        asyncio.run(desk.keeper.write())
+    (gap,) = desk.keeper.gaps(T)
+    assert (gap.source, gap.reason) == (SourceName.HISTORY, GapReason.LATE)
+    assert gap.detail == "history cannot be written: cannot write x: No space left on device; 1 minute waits"
+    asyncio.run(desk.keeper.write())
+    assert desk.keeper.gaps(T) == ()
 
 
 def written_at(file: Path) -> int:

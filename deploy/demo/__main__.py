@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import shutil
 import signal
 import socket
@@ -10,6 +11,7 @@ import sys
 import time
 from pathlib import Path
 
+from deploy.demo.alarm import Prometheus, find_prometheus
 from deploy.demo.clients import Connect
 from deploy.demo.emulator.moto import free_port
 from deploy.demo.processes import ROOT, Emulator
@@ -55,12 +57,16 @@ def _run(asked: argparse.Namespace) -> bool:
         print(f"DynamoDB (local) on {emulator.url}: table cases with {items:,} items")
         connect = Connect(emulator.url, folder, salt_file)
         workload = Workload(connect, asked.seed)
-        with Daemon(write_config(folder, port, salt_file), port, folder / "daemon.log") as daemon:
+        with contextlib.ExitStack() as stack:
+            daemon = stack.enter_context(Daemon(write_config(folder, port, salt_file), port, folder / "daemon.log"))
             print(f"dynascope run: the page is on {daemon.url}/ and metrics on {daemon.url}/metrics")
+            prometheus = _prometheus(folder, daemon.url, is_wanted=not asked.no_prometheus)
+            if prometheus is not None:
+                stack.enter_context(prometheus)
             print(f"request logs, and what the daemon logs, in {folder}")
             try:
                 workload.start()
-                story = Story(daemon, workload, started)
+                story = Story(daemon, workload, started, prometheus)
                 holds = story.play()
                 if connect.lost():
                     print(f"the samplers lost {connect.lost()} records")
@@ -74,6 +80,19 @@ def _run(asked: argparse.Namespace) -> bool:
                 connect.close()
 
 
+def _prometheus(folder: Path, daemon: str, *, is_wanted: bool) -> Prometheus | None:
+    """Start a Prometheus where the machine has one; says where it is, or how to get one."""
+    if not is_wanted:
+        return None
+    program = find_prometheus()
+    if program is None:
+        print("no Prometheus: alerts are not looked at; install it (Debian: the package prometheus) to see them fire")
+        return None
+    prometheus = Prometheus(program, folder, daemon)
+    print(f"Prometheus with the rules of dashboards/generated: {prometheus.url}/alerts")
+    return prometheus
+
+
 def main() -> None:
     """Run the demo."""
     parser = argparse.ArgumentParser(prog="python -m deploy.demo", description=__doc__)
@@ -81,6 +100,7 @@ def main() -> None:
     parser.add_argument("--forever", action="store_true", help="go on switching faults on and off until interrupted")
     parser.add_argument("--seed", type=int, default=1, help="seed of the workload")
     parser.add_argument("--folder", type=Path, default=ROOT / ".demo", help="where logs and state go; emptied first")
+    parser.add_argument("--no-prometheus", action="store_true", help="start no Prometheus, even where there is one")
     asked = parser.parse_args()
     asked.folder = asked.folder.resolve()
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # ends as Ctrl-C does, children first

@@ -7,17 +7,20 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from deploy.demo.alarm import alerts_for, unexplained
+from deploy.demo.cases import TABLE
 from deploy.demo.faults import FAULTS
 from deploy.demo.watch import Seen, Watcher
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
+    from deploy.demo.alarm import Fired, Prometheus
     from deploy.demo.faults import Expected, Fault
     from deploy.demo.watch import Daemon
     from deploy.demo.workload import Workload
 
-__all__ = ["Outcome", "Story", "complaints", "judge"]
+__all__ = ["Outcome", "Story", "alarms", "complaints", "judge"]
 
 QUIET_SECONDS = 15.0
 FAULT_SECONDS = 7.0
@@ -69,9 +72,12 @@ def judge(findings: Mapping[str, Seen]) -> tuple[list[Outcome], list[Seen]]:
 class Story:
     """Tells the story to whoever watches the terminal."""
 
-    def __init__(self, daemon: Daemon, workload: Workload, started: float) -> None:
+    def __init__(
+        self, daemon: Daemon, workload: Workload, started: float, prometheus: Prometheus | None = None
+    ) -> None:
         self._daemon = daemon
         self._workload = workload
+        self._prometheus = prometheus
         self._started = started
         self.watcher = Watcher(daemon, started)
 
@@ -132,6 +138,9 @@ class Story:
         while True:
             for line in self.watcher.look():
                 self._tell(line)
+            for fired in () if self._prometheus is None else self._prometheus.look():
+                place = TABLE if fired.at is None else f"{TABLE}/{fired.at}"
+                self.say(f"  Prometheus: {fired} fires on {place}", "medium")
             left = until - time.monotonic()
             if left <= 0:
                 return
@@ -170,15 +179,39 @@ class Story:
         surprises = self._workload.outcomes.surprises
         for text in surprises:
             print(f"a healthy call failed: {text}")
-        wrong = tuple(complaints(outcomes, strays, is_quiet=is_quiet, surprises=len(surprises)))
+        fired = None if self._prometheus is None else self._prometheus.fired
+        if fired is not None:
+            print()
+            print("\n".join(alarms(fired)))
+        wrong = tuple(complaints(outcomes, strays, is_quiet=is_quiet, surprises=len(surprises), fired=fired))
         print()
         told = f"NOT as it should be: {'; '.join(wrong)}" if wrong else "all found, all closed, nothing else"
         self.say(told, "high" if wrong else "ok")
         return not wrong
 
 
-def complaints(outcomes: list[Outcome], strays: list[Seen], *, is_quiet: bool, surprises: int) -> Iterator[str]:
-    """Say what does not hold."""
+def alarms(fired: Iterable[Fired]) -> Iterator[str]:
+    """Say of each fault which alerts it raised, and what fired beside."""
+    known = set(fired)
+    for fault in FAULTS:
+        for name, found in alerts_for(fault, known):
+            told = f"{name} ({', '.join(one.severity for one in found)}) fired" if found else f"{name} DID NOT FIRE"
+            place = f" on {found[0].at}" if found and found[0].at else ""
+            yield f"{fault.name:<17} Prometheus: {told}{place}"
+    beside = unexplained(FAULTS, known)
+    if beside:
+        yield f"{'(none)':<17} Prometheus: {', '.join(map(str, beside))} fired as well"
+
+
+def complaints(
+    outcomes: list[Outcome],
+    strays: list[Seen],
+    *,
+    is_quiet: bool,
+    surprises: int,
+    fired: Iterable[Fired] | None = None,
+) -> Iterator[str]:
+    """Say what does not hold; `fired` is None where there is no Prometheus."""
     if not is_quiet:
         yield "healthy traffic was not quiet, or not seen"
     for outcome in outcomes:
@@ -186,6 +219,10 @@ def complaints(outcomes: list[Outcome], strays: list[Seen], *, is_quiet: bool, s
             yield f"{outcome.fault.name} was not found"
         elif not outcome.is_closed:
             yield f"{outcome.fault.name} did not close"
+    for outcome in outcomes if fired is not None else ():
+        for name, found in alerts_for(outcome.fault, fired or ()):
+            if not found:
+                yield f"{name} did not fire for {outcome.fault.name}"
     if strays:
         yield f"no fault explains {', '.join(seen.worst['detector'] for seen in strays)}"
     if surprises:

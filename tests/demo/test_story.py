@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import socket
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from deploy.demo.__main__ import _choose_port
+from deploy.demo.__main__ import _choose_port, _prometheus
+from deploy.demo.alarm import Fired, alert_of, fired_in, write_rules
 from deploy.demo.faults import FAULTS, Expected
-from deploy.demo.story import complaints, judge
+from deploy.demo.story import alarms, complaints, judge
 from deploy.demo.watch import Seen, Watcher
 
 
@@ -17,6 +20,7 @@ def told(detector: str, severity: str = "high", **fields: Any) -> dict[str, Any]
     return {"id": detector, "detector": detector, "table": "cases", "index": None, "severity": severity, **fields}
 
 
+ROOT = Path(__file__).parents[2]
 HOT = told("hot-key", caller="case-dashboard-api", cause="single-item", direction="read", pattern="load-case")
 
 
@@ -89,6 +93,82 @@ def test_what_does_not_hold_is_named() -> None:
 def test_a_finding_speaks_by_the_last_of_its_worst_forms() -> None:
     forms = [told("x", "medium", n=1), told("x", "high", n=2), told("x", "high", n=3), told("x", "low", n=4)]
     assert Seen(1.0, forms).worst["n"] == 3
+
+
+RAISED = {
+    Fired("DynascopeHotKey", None, "critical"),
+    Fired("DynascopeUnexpectedScan", None, "warning"),
+    Fired("DynascopeFilterHeavyQuery", "GSI2", "warning"),
+    Fired("DynascopeHotKey", "GSI2", "critical"),
+    Fired("DynascopeGsiBackPressure", "GSI2", "critical"),
+    Fired("DynascopeUndeclaredPattern", None, "warning"),
+}
+
+
+def test_each_planted_fault_must_have_raised_its_alerts_where_there_is_a_prometheus() -> None:
+    outcomes, strays = judge({})
+    without = list(complaints(outcomes, strays, is_quiet=True, surprises=0))
+    assert list(complaints(outcomes, strays, is_quiet=True, surprises=0, fired=RAISED)) == without
+    elsewhere = RAISED - {Fired("DynascopeHotKey", None, "critical")}
+    said = list(complaints(outcomes, strays, is_quiet=True, surprises=0, fired=elsewhere))
+    assert said == [*without, "DynascopeHotKey did not fire for hot case"]
+
+
+def test_the_summary_names_the_alerts_of_each_fault_and_what_fired_beside() -> None:
+    told = list(alarms({*RAISED, Fired("DynascopeSourceStale", None, "warning")}))
+    assert told[0] == "hot case          Prometheus: DynascopeHotKey (critical) fired"
+    assert "hot index key     Prometheus: DynascopeGsiBackPressure (critical) fired on GSI2" in told
+    assert told[-1] == "(none)            Prometheus: DynascopeSourceStale (warning) fired as well"
+    assert next(alarms(())) == "hot case          Prometheus: DynascopeHotKey DID NOT FIRE"
+
+
+def test_an_alert_that_a_fault_may_raise_is_explained() -> None:
+    assert not any(
+        "fired as well" in line for line in alarms({*RAISED, Fired("DynascopeThrottling", None, "critical")})
+    )
+
+
+def test_alerts_are_read_from_what_prometheus_answers() -> None:
+    labels = {"alertname": "DynascopeHotKey", "table": "cases", "severity": "critical"}
+    assert fired_in([{"metric": labels}, {"metric": {**labels, "index": "GSI2"}}]) == [
+        Fired("DynascopeHotKey", None, "critical"),
+        Fired("DynascopeHotKey", "GSI2", "critical"),
+    ]
+
+
+def test_every_alert_that_a_fault_must_raise_is_one_of_the_rules() -> None:
+    rules = (ROOT / "dashboards/generated/alerts.yaml").read_text("utf-8")
+    for fault in FAULTS:
+        for expected in fault.must:
+            assert f"- alert: {alert_of(expected.detector)}\n" in rules
+
+
+def test_prometheus_scrapes_the_daemon_by_the_rules_as_they_are_shipped(tmp_path: Path) -> None:
+    settings = json.loads(write_rules(tmp_path, "http://127.0.0.1:8642").read_text())
+    assert settings["scrape_configs"][0]["static_configs"] == [{"targets": ["127.0.0.1:8642"]}]
+    assert list(Path(settings["rule_files"][0]).parent.glob("*.yaml"))
+
+
+def test_without_a_prometheus_it_says_how_to_get_one_and_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert _prometheus(tmp_path, "http://127.0.0.1:8642", is_wanted=True) is None
+    assert "install it (Debian: the package prometheus)" in capsys.readouterr().out
+    assert _prometheus(tmp_path, "http://127.0.0.1:8642", is_wanted=False) is None
+    assert not capsys.readouterr().out
+
+
+def test_a_prometheus_that_does_not_start_is_told_with_the_way_without(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = tmp_path / "prometheus"
+    program.write_text("#!/bin/sh\necho 'bad flag' >&2\nexit 1\n")
+    program.chmod(0o700)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+    with pytest.raises(RuntimeError, match=r"did not start; .*prometheus\.log says why, and --no-prometheus"):
+        _prometheus(tmp_path, "http://127.0.0.1:8642", is_wanted=True)
+    assert "bad flag" in (tmp_path / "prometheus.log").read_text()
 
 
 class Lines:
