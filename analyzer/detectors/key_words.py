@@ -9,9 +9,8 @@ from analyzer.knowledge.throttling import arn_of
 from analyzer.model.counts import KeyLevel
 from analyzer.model.estimate import Estimate
 from analyzer.model.finding import Direction, SelfHeals, Severity
-from analyzer.model.sight import Sight
 from analyzer.traffic.heat import ceiling_of
-from analyzer.traffic.measure import direction_units, evidence_where
+from analyzer.traffic.measure import direction_units, evidence_where, tells_units
 
 if TYPE_CHECKING:
     from analyzer.detectors.key_facts import KeyFacts
@@ -58,11 +57,11 @@ def evidence_for(key: KeyHeat, facts: KeyFacts, traffic: Traffic) -> dict[str, f
         if throttles.direction is key.direction and key.tries
         for reason in throttles.reasons
     ]
-    has_units = Sight.REQUEST_UNITS in traffic.sights
+    has_units = tells_units(traffic)
     served = direction_units(traffic, key.direction) / max(traffic.window.seconds, 1)
-    numbers = {"heat": key.heat, "admitted": key.admitted, "share": key.share, "units_a_second": _a_second(key)}
     return {
-        **evidence_where(has_units, **numbers),
+        **evidence_where(has_units and key.admitted.high > 0, heat=key.heat),
+        **evidence_where(has_units, admitted=key.admitted, share=key.share, units_a_second=_a_second(key)),
         "ceiling_units_a_second": ceiling_of(key.direction),
         "table_units_a_second": round(served, 3) if has_units else None,
         "throttled_tries": key.tries,

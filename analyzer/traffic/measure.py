@@ -19,6 +19,7 @@ __all__ = [
     "evidence_of",
     "evidence_where",
     "row_units",
+    "tells_units",
     "total_units",
     "victims_of",
 ]
@@ -42,6 +43,11 @@ def row_units(row: PatternTraffic, direction: Direction) -> Estimate:
 def direction_units(traffic: Traffic, direction: Direction) -> float:
     """Return the units that a target served in one direction."""
     return sum(row_units(row, direction).value for row in traffic.rows)
+
+
+def tells_units(traffic: Traffic) -> bool:
+    """Whether any request of a target told its units: where none did, none were counted, and not none consumed."""
+    return any(row.units_known or row.secondary for row in traffic.rows)
 
 
 def total_units(row: PatternTraffic) -> float:

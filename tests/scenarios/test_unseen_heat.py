@@ -463,10 +463,13 @@ INCIDENTS = (
     Incident(
         "one tenant fills an index, units unknown",
         partial(big_tenant, consumed=None),
-        (want("gsi-back-pressure", "critical", index="by-tenant", cause="key-range"),),
-        root=("gsi-back-pressure",),
-        never=HEAT,
+        (
+            want("hot-key", "critical", index="by-tenant", key={"tenant": "TENANT#hugecorp"}, confidence="likely"),
+            want("gsi-back-pressure", "critical", index="by-tenant", cause="key-range"),
+        ),
+        root=HEAT,
         forbidden=RAISES,
+        secrets=("hugecorp",),
     ),
     Incident(
         "everybody opens the mail, warm throughput unknown",

@@ -25,7 +25,7 @@ from analyzer.model.instant import SLICE_MS
 from analyzer.model.sight import Horizon, Sight, Skipped, SkipReason
 from analyzer.traffic.heat import ceiling_of, is_coarse, least_rate
 from analyzer.traffic.limits_hit import limits_hit
-from analyzer.traffic.measure import victims_of
+from analyzer.traffic.measure import tells_units, victims_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -150,7 +150,7 @@ class HotKey(Struct, frozen=True):
                 if hit.direction is key.direction and hit.cause in _OF_A_KEY
             )
             return _Judged(key, Severity.CRITICAL if failed else Severity.HIGH, harmed)
-        if not _has_units(traffic):
+        if not tells_units(traffic):
             return None
         is_likely = key.admitted.low >= self.bursty and not is_coarse(key)
         if key.level is not KeyLevel.PREFIX and (is_likely or key.seconds_over):
@@ -185,7 +185,7 @@ class HotKey(Struct, frozen=True):
         causes = {hit.cause for hit in limits_hit(traffic) if hit.direction is key.direction}
         is_warm = key.heat.low >= self.warm and not is_coarse(key)
         is_concentrated = key.tries_share >= self.concentration * key.share.value
-        if "key-range" not in causes and not _has_units(traffic):
+        if "key-range" not in causes and not tells_units(traffic):
             return None
         if "key-range" not in causes and not is_warm and ("unknown" not in causes or not self._is_odd(key)):
             return None
@@ -227,7 +227,7 @@ class HotKey(Struct, frozen=True):
         facts = facts_of(key, traffic if served else msgspec.structs.replace(traffic, calls=None))
         if facts.caller is None:
             facts = msgspec.structs.replace(facts, caller=_most_refused(key, traffic))
-        because = {} if _has_units(traffic) else {"because": _NO_UNITS}
+        because = {} if tells_units(traffic) else {"because": _NO_UNITS}
         heals = self_heals(facts, key.level, has_lsi=traffic.place.has_lsi) if served else None
         may_split = heals is not None and heals.answer == "unknown" and key.tries > 0
         return finding(
@@ -250,10 +250,6 @@ class HotKey(Struct, frozen=True):
             self_heals=heals,
             advice=advice_for(facts, may_split=may_split) if served else (),
         )
-
-
-def _has_units(traffic: Traffic) -> bool:
-    return Sight.REQUEST_UNITS in traffic.sights
 
 
 def _most_refused(key: KeyHeat, traffic: Traffic) -> str | None:

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -353,12 +353,16 @@ def test_an_item_that_is_worse_than_its_collection_is_told_beside_it() -> None:
     assert levels == [Severity.LOW, Severity.MEDIUM]
 
 
+def unmeasured(sights: frozenset[Sight] = NO_UNITS, **fields: Any) -> Traffic:
+    return traffic(CASES, sights, rows=(row(units_known=0.0),), **fields)
+
+
 def refused_alone(tries: int = 200, tries_share: float = 0.9, values: tuple[str, ...] = ("CASE#7",)) -> KeyHeat:
     return key((), tries=tries, tries_share=tries_share, share=exactly(0.0), rows=(), values=values)
 
 
 def test_where_no_request_tells_its_units_refusals_for_a_key_range_name_the_key_with_less_confidence() -> None:
-    one = only(traffic(CASES, NO_UNITS, keys=(refused_alone(),), throttles=(limit("key-range", failed=3.0),)))
+    one = only(unmeasured(keys=(refused_alone(),), throttles=(limit("key-range", failed=3.0),)))
     assert (one.severity, one.confidence.value, one.key) == (Severity.CRITICAL, "likely", {"PK": "CASE#7"})
     assert (one.because or "").startswith("no request tells its units")
     assert (one.caller, one.evidence["throttled_tries"], one.evidence["throttled_share"]) == ("api", 200, 0.9)
@@ -368,20 +372,20 @@ def test_where_no_request_tells_its_units_refusals_for_a_key_range_name_the_key_
 
 @pytest.mark.parametrize("cause", ["unknown", "provisioned"])
 def test_without_units_refusals_by_another_limit_name_no_key(cause: str) -> None:
-    (skipped,) = HotKey().detect(traffic(CASES, NO_UNITS, keys=(refused_alone(),), throttles=(limit(cause),)))
+    (skipped,) = HotKey().detect(unmeasured(keys=(refused_alone(),), throttles=(limit(cause),)))
     assert isinstance(skipped, Skipped)
     assert (skipped.reason, skipped.needs) == (SkipReason.MISSING_SIGHT, (Sight.REQUEST_UNITS,))
 
 
 def test_without_units_and_refusals_what_is_missing_is_told_unless_insights_see_keys() -> None:
-    cool = traffic(CASES, NO_UNITS, keys=(key((), share=exactly(0.0)),))
+    cool = unmeasured(keys=(key((), share=exactly(0.0)),))
     (skipped,) = HotKey().detect(cool)
     assert isinstance(skipped, Skipped)
-    assert list(HotKey().detect(traffic(CASES, NO_UNITS | {Sight.INSIGHTS_ACCESSED}))) == []
+    assert list(HotKey().detect(unmeasured(sights=NO_UNITS | {Sight.INSIGHTS_ACCESSED}))) == []
 
 
 def test_where_nothing_was_served_the_key_that_takes_the_refusals_stands_and_not_one_that_takes_few() -> None:
     item = key((), tries=12, tries_share=0.06, share=exactly(0.0), level=ITEM, values=("CASE#7", "A"), rows=())
-    for sights in (ALL_REQUEST_SIGHTS, NO_UNITS):
-        both = traffic(CASES, sights, keys=(refused_alone(), item), throttles=(limit("key-range"),))
-        assert only(both).key == {"PK": "CASE#7"}
+    for make in (traffic, unmeasured):
+        one = only(make(keys=(refused_alone(), item), throttles=(limit("key-range"),)))
+        assert (one.key, one.evidence["heat"]) == ({"PK": "CASE#7"}, None)
