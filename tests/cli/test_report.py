@@ -1,0 +1,177 @@
+"""The real command over eight weeks of a shop's history, with three drifts in the last of them."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import shutil
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from ruamel.yaml import YAML
+
+from analyzer.cli.main import execute
+from analyzer.model.instant import parse_instant
+from tests.support.history_weeks import PLANTED, contract_document, eight_weeks, write_weeks
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+NOW = parse_instant("2026-11-30T09:00:00Z")
+
+
+@pytest.fixture(scope="module")
+def shop(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with `history` and `shop.yaml`; tests that change it take a copy."""
+    folder = tmp_path_factory.mktemp("shop")
+    asyncio.run(write_weeks(folder / "history", eight_weeks()))
+    with (folder / "shop.yaml").open("w", encoding="utf-8") as file:
+        YAML().dump(contract_document(), file)
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def monday(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("analyzer.ahead.wall_clock", lambda: NOW)
+
+
+def ask(shop: Path, *arguments: str) -> int:
+    history, contract = str(shop / "history"), str(shop / "shop.yaml")
+    return execute(["report", "--history", history, "--contract", contract, *arguments])
+
+
+def asked(shop: Path, capsys: pytest.CaptureFixture[str], *arguments: str, code: int = 0) -> dict[str, Any]:
+    assert ask(shop, "--format", "json", *arguments) == code
+    return dict(json.loads(capsys.readouterr().out))
+
+
+def names(report: dict[str, Any]) -> set[tuple[str, str]]:
+    return {(item["table"], item["pattern"] or item["fingerprint"]) for item in report["items"]}
+
+
+THREE = {(one.table, one.pattern or one.fingerprint) for one in PLANTED}
+
+
+@pytest.fixture(scope="module")
+def last_week(shop: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    place = tmp_path_factory.mktemp("out") / "week.json"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("analyzer.ahead.wall_clock", lambda: NOW)
+        assert ask(shop, "-o", str(place)) == 0
+    return dict(json.loads(place.read_text("utf-8")))
+
+
+def test_the_last_whole_week_names_the_three_drifts_and_nothing_else(last_week: dict[str, Any]) -> None:
+    assert last_week["week"] == "2026-W48"
+    assert names(last_week) == THREE
+    assert {item["caller"] for item in last_week["items"]} == {one.caller for one in PLANTED}
+    assert last_week["better"] == last_week["unseen"] == last_week["remarks"] == []
+
+
+@pytest.mark.parametrize("week", ["2026-W46", "2026-W47"])
+def test_the_weeks_before_with_a_holiday_in_one_of_them_have_nothing_to_know(
+    shop: Path, capsys: pytest.CaptureFixture[str], week: str
+) -> None:
+    assert names(asked(shop, capsys, "--week", week)) == set()
+
+
+def test_the_first_week_says_that_there_is_no_past(shop: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    report = asked(shop, capsys, "--week", "2026-W41")
+    assert (report["weeks"], report["items"]) == (0, [])
+    assert "no week before this one" in report["remarks"][0]
+    assert report["forecasts"] == []
+
+
+def test_a_week_that_nobody_looked_at_cannot_be_told(shop: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert ask(shop, "--week", "2026-W20") == 3
+    told = capsys.readouterr().out
+    assert "History holds nothing of this week" in told
+    assert "Nobody looked: nothing is known" in told
+
+
+def test_an_empty_folder_is_no_clean_week(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert execute(["report", "--history", str(tmp_path)]) == 3
+    told = capsys.readouterr().out
+    assert "History holds nothing of this week" in told
+    assert "No contract was given" in told
+
+
+def test_a_torn_file_is_counted_and_left_out(shop: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    copy = tmp_path / "shop"
+    shutil.copytree(shop, copy)
+    (torn,) = (copy / "history").glob("kind=hours/date=2026-11-24/*.parquet")
+    torn.write_bytes(torn.read_bytes()[:1000])
+    report = asked(copy, capsys, "--fail-on", "medium", code=1)
+    assert "86% of the week was looked at" in report["remarks"][0]
+    assert report["remarks"][1].startswith("1 file of history could not be read")
+    assert names(report) == THREE
+
+
+def test_what_was_acknowledged_stays_out_until_it_is_taken_back(
+    shop: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], last_week: dict[str, Any]
+) -> None:
+    copy = tmp_path / "shop"
+    shutil.copytree(shop, copy)
+    identity = last_week["items"][0]["id"]
+    assert ask(copy, "--acknowledge", identity, "--reason", "bigger carts", "--who", "ann") == 0
+    assert capsys.readouterr().out.startswith(f"{identity} is acknowledged: load-cart of carts")
+    report = asked(copy, capsys)
+    assert names(report) == THREE - {("carts", "load-cart")}
+    assert [(one["id"], one["reason"], one["who"]) for one in report["quieted"]] == [(identity, "bigger carts", "ann")]
+    assert ask(copy, "--take-back", identity) == 0
+    assert ask(copy, "--take-back", identity) == 2
+    assert list((copy / "history").glob("acknowledged/*")) == []
+
+
+def test_the_page_is_one_file_that_needs_nothing_beside_it(
+    shop: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = tmp_path / "week.html"
+    assert ask(shop, "-o", str(page)) == 0
+    assert capsys.readouterr().out == ""
+    text = page.read_text("utf-8")
+    assert "<script" not in text
+    assert "http" not in text.replace("http-equiv", "")
+    assert '<svg class="heat"' in text
+    assert len(text) < 60_000
+
+
+def test_what_is_posted_to_a_chat_is_its_markdown(
+    shop: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    sent: list[tuple[str, bytes, str]] = []
+    monkeypatch.setattr("analyzer.deliver._posted", lambda *told: sent.append(told))
+    assert ask(shop, "--to", "https://chat.example.com/hooks/s3cret") == 0
+    ((address, body, kind),) = sent
+    assert (address, kind) == ("https://chat.example.com/hooks/s3cret", "application/json")
+    assert json.loads(body)["text"].startswith("# DynamoDB in 2026-W48")
+    told = capsys.readouterr()
+    assert (told.out, told.err) == ("", "dynascope: sent to https://chat.example.com\n")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--week", "48"], "names no week"),
+        (["--week", "2026-W50"], "has not begun"),
+        (["--acknowledge", "0123456789ab"], "needs --reason"),
+        (["--reason", "why"], "belongs to --acknowledge"),
+        (["--acknowledge", "a", "--take-back", "b", "--reason", "c"], "say one of"),
+        (["--take-back", "a", "-o", "x.md"], "write no report"),
+        (["--acknowledge", "nothing", "--reason", "why", "--week", "2026-W20"], "no item has the id 'nothing'"),
+        (["--to", "ftp://example.com"], "--to takes"),
+    ],
+)
+def test_what_cannot_be_meant_is_usage(
+    shop: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], said: str
+) -> None:
+    assert ask(shop, *arguments) == 2
+    assert said in capsys.readouterr().err
+
+
+def test_a_folder_that_is_not_there_is_usage(capsys: pytest.CaptureFixture[str]) -> None:
+    assert execute(["report", "--history", "nowhere"]) == 2
+    assert execute(["report"]) == 2
+    told = capsys.readouterr().err
+    assert "nowhere: there is no such folder" in told
+    assert "say where history is" in told
