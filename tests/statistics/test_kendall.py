@@ -38,3 +38,9 @@ def test_the_rising_share_counts_who_comes_near_the_top() -> None:
     assert rising_share(range(50), 0.05) == 1
     assert rising_share(range(50, 0, -1), 0.05) == 0
     assert rising_share([1], 0.05) == 0
+
+
+@given(st.lists(st.integers(0, 8), min_size=2, max_size=20), st.sampled_from([0.0, 0.05, 0.25, 0.5]))
+def test_the_rising_share_is_what_counting_gives(ranks: list[int], edge: float) -> None:
+    near = [sum(other > rank for other in ranks[:place]) <= edge * place for place, rank in enumerate(ranks)][1:]
+    assert rising_share(ranks, edge) == pytest.approx(sum(near) / len(near))

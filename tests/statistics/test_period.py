@@ -51,3 +51,42 @@ def test_every_steady_clock_is_found_whenever_it_starts(period: float, ticks: in
     found = period_of([start + number * period for number in range(ticks)])
     assert found is not None
     assert abs(found.seconds - period) < 0.01 * period
+
+
+def late(by: float) -> list[float]:
+    """Ten ticks on a clock, then all later ones so much behind it."""
+    return [number * 10 + (by if number >= 10 else 0) for number in range(20)]
+
+
+def test_a_tick_is_on_time_within_a_tenth_of_the_period_and_no_further() -> None:
+    assert period_of(late(1)) == Period(10, 1, 1.0)
+    assert period_of(late(1.2)) == Period(10, 1, 18 / 19)
+
+
+def test_two_ticks_in_a_row_may_go_unseen_and_not_three() -> None:
+    assert period_of(late(20)) == Period(10, 1, 1.0)
+    assert period_of(late(30)) == Period(10, 1, 18 / 19)
+
+
+def test_four_clocks_may_tick_together_and_not_five() -> None:
+    def ticking(*offsets: float) -> list[float]:
+        return [beat * 100 + offset for beat in range(6) for offset in offsets]
+
+    assert period_of(ticking(0, 7, 31, 64)) == Period(100, 4, 1.0)
+    assert period_of(ticking(0, 7, 20, 45, 71), regular_share=1.0) is None
+
+
+def test_a_share_that_is_just_reached_is_enough() -> None:
+    assert period_of([0, 10, 20, 30, 40, 56], regular_share=0.8) == Period(10, 1, 0.8)
+
+
+def test_clocks_that_tick_at_one_instant_are_told_apart_from_a_stop() -> None:
+    assert period_of([0, 0, 10, 10, 20, 20, 30, 30]) == Period(10, 2, 1.0)
+
+
+def test_three_instants_are_a_rhythm() -> None:
+    assert period_of([0, 10, 20]) == Period(10, 1, 1.0)
+
+
+def test_the_period_is_the_median_of_the_gaps() -> None:
+    assert period_of([0, 4, 8, 12, 22, 32, 42, 52], regular_share=0.5) == Period(10, 1, 4 / 7)
