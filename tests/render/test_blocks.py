@@ -4,9 +4,10 @@ from html.parser import HTMLParser
 
 import pytest
 
-from analyzer.render.blocks import Block, Bullets, Commands, Grid, Heading, Paragraph
+from analyzer.render.blocks import Block, Bullets, Commands, Grid, Heading, HeatGrid, Paragraph, Snippet
 from analyzer.render.blocks_html import render_html_page
 from analyzer.render.blocks_markdown import render_markdown_page
+from analyzer.render.blocks_svg import drawn
 from analyzer.render.blocks_text import render_text_page
 
 GRID = Grid(("name", "units", "why"), (("a", "12", "short"), ("bcd", "3", "long " * 40)), frozenset({1}))
@@ -88,3 +89,35 @@ def test_what_was_read_never_becomes_markup_or_steers_a_terminal(block: Block) -
     assert "<script>" not in render_html_page((block,))
     if not isinstance(block, Commands):
         assert "<script>" not in render_markdown_page((block,))
+
+
+MAP = HeatGrid(
+    title="Heat",
+    labels=("carts CART#<id>", "a name that is far too long to stand beside a row"),
+    notes=("carts: 80% at noon", HOSTILE),
+    cells=((0.01, 0.01, None, 0.8, 1.2), (None, 0.1, 0.1, 0.3, 0.5)),
+    ticks=((0, "Mon"), (3, "Tue")),
+)
+
+
+def test_steps_of_one_heat_that_follow_one_another_are_one_piece() -> None:
+    drawing = drawn(MAP)
+    paths = dict(drawing.paths)
+    assert paths["h0"] == "M260 1h10v16h-10z"
+    assert [paths[name].count("M") for name in ("h1", "h2", "h3", "h4", "h5")] == [1, 1, 1, 1, 1]
+    assert (drawing.width, drawing.height) == (285, 58)
+    assert drawing.texts[1].text.endswith("…")
+    assert drawn(HeatGrid(title="", labels=(), notes=(), cells=())).width == 260
+
+
+def test_a_map_is_drawn_in_html_and_said_nowhere_else() -> None:
+    page = (Heading("A", 1), MAP, Snippet(("- id: a", "  operation: Query")))
+    html = render_html_page(page)
+    tags = Tags()
+    tags.feed(html)
+    assert tags.tags.count("svg") == 1
+    assert "carts: 80% at noon" in tags.texts
+    assert "alert(1)" in html
+    assert "<script>" not in html
+    assert render_markdown_page(page) == "# A\n\n    - id: a\n      operation: Query\n"
+    assert render_text_page(page).splitlines() == ["A", "  - id: a", "    operation: Query"]
