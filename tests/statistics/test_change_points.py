@@ -26,7 +26,7 @@ def test_a_level_that_changes_is_found_on_its_day(at: int) -> None:
 
 
 def test_a_level_of_the_first_three_points_is_one() -> None:
-    assert change_points(series((3, 0.0), (20, 2.0))) == [3]
+    assert change_points(series((3, 0.0), (20, 2.0)), near=0) == [3]
 
 
 def test_two_changes_are_both_found_in_order() -> None:
@@ -102,7 +102,7 @@ def cut_by_hand(values: list[float]) -> tuple[float, list[int]]:
         return sum((x - statistics.fmean(part)) ** 2 for x in part)
 
     def cheapest(first: int) -> tuple[float, list[int]]:
-        whole = (cost(values[first:]), [])
+        whole: tuple[float, list[int]] = (cost(values[first:]), [])
         ways_on = [
             (cost(values[first:at]) + price + rest, [at, *more])
             for at in range(first + 3, len(values) - 2)
@@ -111,6 +111,12 @@ def cut_by_hand(values: list[float]) -> tuple[float, list[int]]:
         return min([whole, *ways_on], key=lambda way: way[0])
 
     return cheapest(0)
+
+
+def test_a_split_begins_where_it_is_told() -> None:
+    values = series((3, 0.0), (9, 2.0))
+    assert ways._split(values, 0, 12) == [3]
+    assert ways._split(values, 1, 12) == []
 
 
 LEVELS = st.lists(st.tuples(st.integers(1, 6), st.integers(0, 6)), min_size=2, max_size=3)
