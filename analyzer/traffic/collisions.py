@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from analyzer.model.estimate import ZERO, Estimate
+from analyzer.model.instant import Instant
 from analyzer.model.sight import SourceName
+from analyzer.model.window import Window
 from analyzer.traffic.endings import CONFLICTS, Blamed, Ended, blamed, ended_by
 from analyzer.traffic.measure import add
 from analyzer.traffic.series import points, series_in, series_of, total
@@ -14,9 +16,13 @@ from analyzer.traffic.transactions import TRANSACTIONS
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from analyzer.model.calls import Call
     from analyzer.model.traffic import Traffic
 
 __all__ = ["Collisions", "collisions"]
+
+Weighed = tuple[Instant, float]
+"""A moment, and how many happened in it."""
 
 _THIRDS = 3
 
@@ -26,7 +32,8 @@ class Collisions(NamedTuple):
 
     `failed` calls ended in one; CloudWatch counts items instead. `share` is the part of the calls that may meet one
     (transactions, and plain calls that met one); None where the log holds nothing but failures, or nobody counted.
-    `growth` is conflicts in the last third of the window ÷ in the first; None where there were none in it.
+    `growth` is the part of the attempts that conflicts fail in the last third of the window ÷ in the first: more load
+    is no backlog. None where there were none in the first, or nobody counted attempts by time.
     """
 
     source: SourceName
@@ -58,7 +65,7 @@ def _by_requests(ended: list[Ended], traffic: Traffic) -> Collisions:
         failed=failed,
         calls=calls,
         share=failed.value / calls.value if served > 0 else None,
-        growth=_growth([call.time for call in seen], [1.0] * len(seen), traffic),
+        growth=_growth_of_calls(seen, frozenset(row.shape.fingerprint for row in rows), traffic),
         ended=tuple(ended),
         keys=tuple(blamed(seen, CONFLICTS)),
         one_item_share=sum(call.members == 1 for call in known) / len(known) if known else None,
@@ -77,19 +84,38 @@ def _by_metrics(traffic: Traffic) -> Collisions | None:
         for one in series_in(traffic.metrics, "SuccessfulRequestLatency", "SampleCount", Operation=operation)
     ]
     known = sum(one for one in served if one is not None)
-    found = points(series, traffic.window)
+    attempts = [
+        (point.start, point.value)
+        for operation in sorted(TRANSACTIONS)
+        for one in series_in(traffic.metrics, "SuccessfulRequestLatency", "SampleCount", Operation=operation)
+        for point in points(one, traffic.window)
+    ]
+    conflicts = [(point.start, point.value) for point in points(series, traffic.window)]
     return Collisions(
         source=SourceName.CLOUDWATCH_METRICS,
         failed=Estimate.exact(items),
         calls=Estimate.exact(items + known) if known else ZERO,
         share=items / (items + known) if known else None,
-        growth=_growth([point.start for point in found], [point.value for point in found], traffic),
+        growth=_growth(conflicts, [*attempts, *conflicts], traffic) if attempts else None,
     )
 
 
-def _growth(times: Sequence[int], weights: Sequence[float], traffic: Traffic) -> float | None:
+def _growth_of_calls(seen: Sequence[Call], fingerprints: frozenset[str], traffic: Traffic) -> float | None:
+    """Return the growth by the call book, where it holds the calls that were served beside those that were not."""
+    of_target = () if traffic.calls is None else traffic.calls.of(traffic.target)
+    tried = [one for one in of_target if one.fingerprint in fingerprints and one.is_whole]
+    if all(call.failed for call in tried):
+        return None
+    lost = [(call.time, 1.0) for call in seen if call.is_whole]
+    return _growth(lost, [(call.time, 1.0) for call in tried], traffic)
+
+
+def _growth(conflicts: Sequence[Weighed], attempts: Sequence[Weighed], traffic: Traffic) -> float | None:
     window = traffic.window
     third = (window.end - window.start) / _THIRDS
-    first = sum(w for at, w in zip(times, weights, strict=True) if at < window.start + third)
-    last = sum(w for at, w in zip(times, weights, strict=True) if at >= window.end - third)
-    return last / first if first else None
+    first, last = Window(window.start, round(window.start + third)), Window(round(window.end - third), window.end)
+    shares = []
+    for part in (first, last):
+        lost, tried = (sum(weight for at, weight in some if part.holds(at)) for some in (conflicts, attempts))
+        shares.append(lost / tried if tried else 0.0)
+    return shares[1] / shares[0] if shares[0] else None

@@ -110,7 +110,7 @@ class TransactionConflict(Struct, frozen=True):
 def _summary(told: Collisions, key: KeyShown | None, traffic: Traffic) -> str:
     place = f"{traffic.target}" if key is None else f"{{key}} in {traffic.target}"
     growth = told.growth or 0.0
-    grows = f", {number(round(growth, 1))} times as many in the end as at first" if growth > 1 else ""
+    grows = f", {number(round(growth, 1))} times as often in the end as at first" if growth > 1 else ""
     share = "" if told.share is None else f" ({percent(told.share)} of {number(told.calls.value)})"
     if told.source is SourceName.CLOUDWATCH_METRICS:
         return f"CloudWatch counts {number(told.failed.value)} conflicts of transactions on items of {place}{grows}"

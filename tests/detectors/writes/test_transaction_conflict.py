@@ -32,10 +32,11 @@ def hits(times: int, key: Any = TOTAL, members: int = 2, start: float = 1.0, eve
 
 
 def found(*calls: Any, requests: float = 1000, failed: float | None = None, **fields: Any) -> list[Finding]:
-    lost = len(calls) if failed is None else failed
+    conflicts = sum(one.failed for one in calls)
+    lost = conflicts if failed is None else failed
     given: dict[str, Any] = {
         "rows": (row(WRITE, UNDECLARED, requests=requests, failed=lost),),
-        "refusals": (refused("", len(calls), code="TransactionCanceledException"),),
+        "refusals": (refused("", conflicts, code="TransactionCanceledException"),),
         "calls": book(*calls),
         "place": KEYED,
     }
@@ -71,19 +72,33 @@ def test_one_conflict_or_one_in_two_thousand_is_silent() -> None:
     assert found(*hits(2), requests=2001) == []
 
 
-def growing(first: int, last: int) -> list[Any]:
-    return [*hits(first, every=1.0), *hits(last, start=201, every=0.5)]
+def growing(first: int, last: int, served: tuple[int, int] = (30, 30)) -> list[Any]:
+    """Conflicts and served transactions in the first third of the window, and in its last."""
+    calls = [*hits(first, every=1.0), *hits(last, start=201, every=0.5)]
+    times = [begin + 0.01 * number for begin, many in zip((0, 200), served, strict=True) for number in range(many)]
+    return [*calls, *(call(at=at, of=WRITE, key=None, members=2) for at in times)]
 
 
-def test_conflicts_that_double_are_worse() -> None:
-    (one,) = found(*growing(10, 30), requests=500)
-    assert (one.severity, one.evidence["growth"]) == (Severity.HIGH, 3.0)
-    assert "3 times as many in the end as at first" in one.summary
+def test_conflicts_that_fail_twice_the_part_of_the_attempts_are_worse() -> None:
+    (one,) = found(*growing(10, 60, (90, 90)), requests=500)
+    assert (one.severity, one.evidence["growth"]) == (Severity.HIGH, 4.0)
+    assert "4 times as often in the end as at first" in one.summary
     assert one.advice[-1].action == "use-queue"
-    (one,) = found(*growing(20, 60), requests=150)
+    (one,) = found(*growing(10, 60), requests=120)
     assert one.severity is Severity.CRITICAL
-    (one,) = found(*growing(10, 30), requests=2000)
+    (one,) = found(*growing(10, 60), requests=2000)
     assert one.severity is Severity.MEDIUM
+
+
+def test_conflicts_that_rise_with_the_load_are_no_backlog() -> None:
+    (one,) = found(*growing(10, 40, (90, 360)), requests=500)
+    assert (one.severity, one.evidence["growth"]) == (Severity.MEDIUM, 1.0)
+    assert "in the end" not in one.summary
+
+
+def test_where_the_book_holds_failures_alone_nothing_is_said_of_growth() -> None:
+    (one,) = found(*growing(10, 40, (0, 0)), requests=500)
+    assert one.evidence["growth"] is None
 
 
 def test_transactions_of_one_item_need_none() -> None:
@@ -157,12 +172,12 @@ def test_calls_before_the_window_are_past() -> None:
 def test_metrics_alone_count_items() -> None:
     told = (
         series("TransactionConflict", (0, 4, 8, 8, 20)),
-        series("SuccessfulRequestLatency", (100,) * 5, stat="SampleCount", Operation="TransactWriteItems"),
+        series("SuccessfulRequestLatency", (100,) * 4 + (60,), stat="SampleCount", Operation="TransactWriteItems"),
         series("SuccessfulRequestLatency", (), stat="SampleCount", Operation="TransactGetItems"),
     )
     (one,) = found(rows=(), refusals=(), metrics=told)
     assert (one.severity, one.confidence, one.sources) == (Severity.HIGH, Confidence.LIKELY, ("cloudwatch-metrics",))
-    assert (one.evidence["conflict_share"], one.evidence["growth"]) == (0.07407, 5.0)
+    assert (one.evidence["conflict_share"], one.evidence["growth"]) == (0.08, 12.75)
     assert one.summary.startswith("CloudWatch counts 40 conflicts of transactions on items of cases")
 
 
