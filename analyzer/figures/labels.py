@@ -6,13 +6,13 @@ key explains (Key Visualizer's patterns: horizontal band, diagonal, alternation,
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from analyzer.figures.prefix_tree import is_concealed, parent_of
 from analyzer.model.heatmap import HeatLabel, LabelKind, RowKind
-from analyzer.model.instant import MINUTE_MS
+from analyzer.model.instant import MINUTE_MS, format_instant
 from analyzer.statistics.kendall import tau
 from analyzer.statistics.rhythm import rhythm_of
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from analyzer.model.heatmap import HeatMap
+    from analyzer.model.instant import Instant
 
 __all__ = ["HOT", "labels_of"]
 
@@ -51,19 +52,41 @@ _SOMETHING = 0.05
 """Less is as good as nothing."""
 _MOST_JUMPS = 3
 
+_NOW_COLUMNS = 3
+"""A band that ends no further from the map's end still goes on: the newest slices may not be known yet."""
+
+
+class _Jump(NamedTuple):
+    """How most rows changed at once: by which factor, and how many of those that did anything did so."""
+
+    factor: float
+    rows: int
+    of: int
+
 
 def labels_of(heat_map: HeatMap, names: Sequence[str]) -> tuple[HeatLabel, ...]:
-    """Return the shapes of a map; `names` are the keys and prefixes of its rows, as they are ordered."""
+    """Return the shapes of a map, the most harmful first; `names` are the keys and prefixes of its rows, in order.
+
+    Bands come before all else, those that still go on before those that are over; the rest by the heat that they hold.
+    """
     if not heat_map.rows:
         return ()
-    found = [*_bands(heat_map), *_diagonals(heat_map, names), *_bursts(heat_map), *_jumps(heat_map)]
-    return tuple(found)
+    others = [*_diagonals(heat_map, names), *_bursts(heat_map), *_jumps(heat_map)]
+    others.sort(key=lambda label: -_heat_in(heat_map, label))
+    return (*_bands(heat_map), *others)
+
+
+def _heat_in(heat_map: HeatMap, label: HeatLabel) -> float:
+    """Return the hottest cell of a shape; 0 where nothing of it is known."""
+    first, last = ((at - heat_map.start) // heat_map.step_ms for at in (label.start, label.end))
+    rows = slice(None) if label.row is None else slice(label.row, label.row + 1)
+    return float(np.nan_to_num(heat_map.heat[rows, first:last]).max(initial=0.0))
 
 
 def _bands(heat_map: HeatMap) -> list[HeatLabel]:
     """Return the stretches in which one key stayed hot; what is not known neither ends nor begins one."""
     least = -(-_BAND_MS // heat_map.step_ms)
-    found: list[tuple[float, HeatLabel]] = []
+    found: list[tuple[bool, float, HeatLabel]] = []
     for at, row in enumerate(heat_map.rows):
         if row.kind is not RowKind.KEY:
             continue
@@ -71,11 +94,26 @@ def _bands(heat_map: HeatMap) -> list[HeatLabel]:
         for begin, end in _runs(heat >= HOT):
             if end - begin >= least:
                 worst = float(np.nanmax(heat_map.heat[at, begin:end]))
-                minutes = (end - begin) * heat_map.step_ms / MINUTE_MS
-                text = f"over {HOT:g} of the ceiling for {minutes:.0f} min, at worst {worst:.2f}"
-                found.append((worst, _label(heat_map, LabelKind.HOT_BAND, (begin, end), text, at)))
-    found.sort(key=lambda pair: -pair[0])
-    return [label for _, label in found[:_MOST_BANDS]]
+                now = float(heat[end - _NOW_COLUMNS : end].mean())
+                is_over = end < heat_map.columns - _NOW_COLUMNS
+                text = _band_words(heat_map, (begin, end), worst, None if is_over else now)
+                found.append((is_over, -worst, _label(heat_map, LabelKind.HOT_BAND, (begin, end), text, at)))
+    found.sort(key=lambda one: one[:2])
+    return [label for _, _, label in found[:_MOST_BANDS]]
+
+
+def _band_words(heat_map: HeatMap, columns: tuple[int, int], worst: float, now: float | None) -> str:
+    """Say how hot a band is and since when; `now` None: it is over."""
+    start, end = (_clock(heat_map.start + column * heat_map.step_ms) for column in columns)
+    if now is None:
+        return f"demand up to {worst:.2f} × the ceiling, {start}–{end}"
+    most = f", up to {worst:.2f}" if f"{worst:.2f}" != f"{now:.2f}" else ""
+    return f"demand {now:.2f} × the ceiling now, over {HOT:g} since {start}{most}"
+
+
+def _clock(instant: Instant) -> str:
+    """Write the time of day in UTC."""
+    return format_instant(instant)[11:19]
 
 
 def _filled(values: np.ndarray) -> np.ndarray:
@@ -114,10 +152,7 @@ def _diagonals(heat_map: HeatMap, names: Sequence[str]) -> Iterator[HeatLabel]:
         span = (int(active[0]), int(active[-1]) + 1)
         each = (span[1] - span[0]) * heat_map.step_ms / len(turns) / MINUTE_MS
         order = "one after the other" if is_concealed(names[turns[0]]) else "in the order of their names"
-        text = (
-            f"{len(turns)} keys of one prefix take turns {order}, each for about {each:.1f} min: a rolling key, "
-            "which DynamoDB does not split"
-        )
+        text = f"{len(turns)} keys of one prefix take turns {order}, each for about {each:.1f} min: no split helps"
         yield _label(heat_map, LabelKind.ROLLING_DIAGONAL, span, text, turns[0])
 
 
@@ -166,16 +201,17 @@ def _jumps(heat_map: HeatMap) -> Iterator[HeatLabel]:
         if jump is None:
             column += 1
             continue
-        end = _back_at(np.nan_to_num(units).sum(axis=0), column, float(usual[np.isfinite(usual)].sum()), jump)
-        how = f"{'rise' if jump > 1 else 'fall'} together, {jump:.1f} times what it was"
-        text = f"all rows {how if jump >= _SOMETHING else 'stop together'}: client or network, not keys"
+        end = _back_at(np.nan_to_num(units).sum(axis=0), column, float(usual[np.isfinite(usual)].sum()), jump.factor)
+        how = f"{'rise' if jump.factor > 1 else 'fall'} together, {jump.factor:.1f} times what it was"
+        who = "all rows" if jump.rows == jump.of else f"{jump.rows} of {jump.of} rows"
+        text = f"{who} {how if jump.factor >= _SOMETHING else 'stop together'}: client or network, not keys"
         yield _label(heat_map, LabelKind.ALL_ROWS_JUMP, (column, end), text, None)
         times += 1
         column = end + before  # what follows is compared with what is usual again
 
 
-def _jump(usual: np.ndarray, now: np.ndarray) -> float | None:
-    """Return by which factor most rows changed together, without the one that changed most; None where they did not."""
+def _jump(usual: np.ndarray, now: np.ndarray) -> _Jump | None:
+    """Return how most rows changed together, without the one that changed most; None where they did not."""
     is_active = np.isfinite(usual) & np.isfinite(now) & (usual > 0)
     if is_active.sum() < _LEAST_ROWS:
         return None
@@ -183,9 +219,10 @@ def _jump(usual: np.ndarray, now: np.ndarray) -> float | None:
     others = np.arange(len(old)) != np.abs(new - old).argmax()  # one row alone does not make all of them jump
     whole = float(new[others].sum() / old[others].sum())
     factors = new / old
-    is_up = whole >= _UP and (factors >= _UP).mean() >= _ROWS_PART
-    is_down = whole <= _DOWN and (factors <= _DOWN).mean() >= _ROWS_PART
-    return whole if is_up or is_down else None
+    is_up = whole >= _UP
+    moved = int((factors >= _UP).sum() if is_up else (factors <= _DOWN).sum())
+    is_jump = (is_up or whole <= _DOWN) and moved >= _ROWS_PART * len(factors)
+    return _Jump(whole, moved, len(factors)) if is_jump else None
 
 
 def _back_at(totals: np.ndarray, column: int, usual: float, jump: float) -> int:

@@ -77,7 +77,7 @@ def test_on_a_terminal_it_stays_for_the_time_and_leaves_the_last_screen(
     monkeypatch.setenv("TERM", "dumb")
     assert execute(["top", "--from", served.url, "--for", "100ms"]) == 0
     told = " ".join(capsys.readouterr().out.split())
-    assert "orders: one key, ORDER#<id>, takes 41% of reads" in told
+    assert "ORDER#<id> on orders takes 2,940 [2,850–3,030] of 3,000 read units a second" in told
     assert "as of 14:06:00" in told
 
 

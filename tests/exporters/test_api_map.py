@@ -44,7 +44,7 @@ def test_a_template_shows_no_key_and_every_row_is_called_otherwise() -> None:
     labels = [row["label"] for row in told["rows"]]
     assert len(set(labels)) == len(labels)
     assert "~k" not in json.dumps(told)
-    assert (labels[HOT], told["rows"][HOT]["token"]) == ("ORDER#<id> · 20", None)
+    assert (labels[HOT], told["rows"][HOT]["token"]) == ("ORDER#<id> · 1", None)
     assert labels[-1] == "all other keys"
     assert "USER#* (others)" in labels
 
@@ -64,7 +64,7 @@ def test_a_clear_key_is_shown_where_the_policy_says_so_alone() -> None:
 
 def test_a_row_in_words_says_how_much_how_hot_when_refused_and_by_whom() -> None:
     words = map_object(MAP, AS_OF, "template")["text"][HOT]
-    assert words.startswith("ORDER#<id> · 20: ")
+    assert words.startswith("ORDER#<id> · 1: ")
     for part in ("of reads (", "of the ceiling at 14:0", "throttled tries, get-order by checkout-api"):
         assert part in words
 

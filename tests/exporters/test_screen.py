@@ -116,7 +116,7 @@ async def test_without_an_atlas_there_is_a_report_and_no_map() -> None:
 
 async def test_another_way_of_showing_keys_holds_at_once() -> None:
     async with served(MadeAtlas(), made_report()) as (server, get):
-        assert "ORDER#<id> · 20" in json.loads((await get("heatmap"))[1])["text"][19]
+        assert "ORDER#<id> · 1" in json.loads((await get("heatmap"))[1])["text"][19]
         server.look("reveal")
         assert "ORDER#~kaaaaaaac" in json.loads((await get("heatmap"))[1])["text"][19]
 

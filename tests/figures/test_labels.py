@@ -42,7 +42,29 @@ def test_a_key_that_stays_over_seven_tenths_for_three_minutes_is_a_hot_band() ->
     (label,) = labels({**healthy(), "CASE#7": burst(noise(120.0), 100, 118, 2400.0)})
     assert (label.kind, label.row) == (LabelKind.HOT_BAND, 7)
     assert (label.start, label.end) == (1_000_000, 1_180_000)
-    assert label.text == "over 0.7 of the ceiling for 3 min, at worst 0.80"
+    assert label.text == "demand up to 0.80 × the ceiling, 00:16:40–00:19:40"
+
+
+def test_a_band_that_goes_on_says_how_hot_it_is_now_and_since_when_and_comes_first() -> None:
+    over = burst(noise(120.0), 100, 130, 2700.0)
+    on = burst(burst(noise(120.0), 330, 357, 2400.0), 340, 342, 2550.0)
+    told = labels({**healthy(), "CASE#7": over, "CASE#8": on})
+    assert [(label.row, label.text) for label in told] == [
+        (8, "demand 0.80 × the ceiling now, over 0.7 since 00:55:00, up to 0.85"),
+        (7, "demand up to 0.90 × the ceiling, 00:16:40–00:21:40"),
+    ]
+
+
+def test_the_hotter_shape_comes_first_and_a_band_before_all() -> None:
+    clock = noise(60.0)
+    clock[3::30] = 1200.0
+    rates = {f"METRIC#{1_700_000_000 + 300 * at}": rate for at, rate in enumerate(turns())}
+    band = burst(noise(120.0), 100, 130, 2100.0)
+    assert kinds({**healthy(), **rates, "CASE#7": clock, "CASE#8": band}) == [
+        LabelKind.HOT_BAND,
+        LabelKind.PERIODIC_BURST,
+        LabelKind.ROLLING_DIAGONAL,
+    ]
 
 
 @pytest.mark.parametrize(("length", "rate"), [(17, 2400.0), (60, 2099.0)], ids=["a slice too short", "just below"])
@@ -125,6 +147,12 @@ def test_all_rows_that_rise_together_are_the_client_or_the_network() -> None:
     assert (label.kind, label.row, label.start, label.end) == (LabelKind.ALL_ROWS_JUMP, None, 1_200_000, 1_260_000)
     assert label.text.startswith("all rows rise together, ")
     assert label.text.endswith("times what it was: client or network, not keys")
+
+
+def test_rows_that_do_not_rise_with_the_others_are_not_counted_among_them() -> None:
+    rates = {name: np.concatenate((rate[:120], rate[120:126] * 3, rate[126:])) for name, rate in healthy().items()}
+    (label,) = labels({**rates, "CASE#20": noise(120.0, 20), "CASE#21": noise(120.0, 21)})
+    assert label.text.startswith("20 of 22 rows rise together, ")
 
 
 def test_all_rows_that_fall_together_are_too() -> None:

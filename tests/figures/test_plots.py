@@ -30,8 +30,11 @@ def test_a_map_has_steps_at_seven_tenths_and_at_the_ceiling() -> None:
     assert trace["z"][3][40] is None
     assert figure["layout"]["yaxis"]["ticktext"] == LABELS
     assert [shape["name"] for shape in figure["layout"]["shapes"]] == [
+        "capacity read 6000 → 8000",
+        "unexpected-scan began",
         "deploy checkout-api 4.12.0",
-        "capacity read 8000",
+        "hot-key began",
+        "throttling began",
     ]
     json.dumps(figure, allow_nan=False)
 

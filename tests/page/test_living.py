@@ -35,7 +35,9 @@ def test_what_changes_comes_by_itself_and_what_is_open_stays_open(screen: Screen
     assert len([url for url in screen.asked if "/report" in url or "/heatmap?" in url]) == before
 
 
-def test_the_page_says_when_it_is_stale_and_since_when(screen: Screen, served: PageServer) -> None:
+def test_the_page_says_when_it_is_stale_and_since_when(browser: Browser, served: PageServer) -> None:
+    context = browser.new_context()  # a clock that was put in stays with its context
+    screen = Screen(context.new_page(), served.url)
     screen.page.clock.install()
     page = screen.open()
     assert page.is_hidden("#stale")
@@ -43,6 +45,8 @@ def test_the_page_says_when_it_is_stale_and_since_when(screen: Screen, served: P
     page.wait_for_selector("text=Stale since 14:06:00 UTC")
     served.advance()
     page.wait_for_selector("#stale", state="hidden")
+    context.close()
+    assert screen.wrong == []
 
 
 def test_before_the_first_judgement_it_says_that_it_waits(screen: Screen) -> None:

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
     from tests.page.conftest import Screen
 
-HOT = "ORDER#<id> · 20"
-HOT_LINK = "#table=orders&index=&direction=read&row=ORDER%23%3Cid%3E+%C2%B7+20"
+HOT = "ORDER#<id> · 1"
+HOT_LINK = "#table=orders&index=&direction=read&row=ORDER%23%3Cid%3E+%C2%B7+1"
 
 
 def center_of(page: Page, row: str) -> tuple[float, float, float]:
@@ -32,12 +32,29 @@ def center_of(page: Page, row: str) -> tuple[float, float, float]:
 def test_the_map_names_its_shapes_its_marks_and_its_scale(still: Page) -> None:
     page = still
     says = text_of(page, "#map-says")
-    assert "1 hot band over 0.7 of the ceiling for 4 min" in says
-    assert "2 rolling diagonal 12 keys of EVENT#" in says
-    assert "3 periodic burst" in says
-    assert "4 all rows jump all rows rise together: client or network, not keys" in says
-    assert page.locator(".marks .mark").all_inner_texts() == ["capacity read 8000", "deploy checkout-api 4.12.0"]
-    assert "0 0.7 0.7–1.0 over 1.0 of what one partition serves tries refused not known" in text_of(page, ".legend")
+    assert "1 hot band ORDER#<id> · 1: demand 1.23 × the ceiling now, over 0.7 since 14:02:00, up to 1.28" in says
+    assert "2 periodic burst USER#<id> · 2: bursts every 5 min" in says
+    assert (
+        "3 rows jump together 31 of 34 rows rise together, 2.3 times what it was: client or network, not keys" in says
+    )
+    assert "4 rolling diagonal EVENT#<n> · 16: 12 keys of one prefix take turns" in says
+    assert page.locator("#map-says .now").count() == 1
+    assert page.locator(".marks .mark").all_inner_texts() == [
+        "capacity read 6000 → 8000",
+        "unexpected-scan began",
+        "deploy checkout-api 4.12.0, then hot-key began",
+    ]
+    assert "0 0.7 0.7–1.0 1.0 and more of one partition's ceiling tries refused not known" in text_of(page, ".legend")
+    assert text_of(page, ".top-says") == "read units a second up to 11,831 provisioned 8,000 one partition 3,000"
+    assert text_of(page, ".share-says") == "share of units 13:06–14:06 bars 0–15%, ticks: bounds"
+
+
+def test_only_what_is_over_its_ceiling_now_is_red_and_what_takes_much_is_named_with_its_number(still: Page) -> None:
+    page = still
+    assert page.locator(".label.hot").all_inner_texts() == [HOT]
+    named = page.locator(".label:not(.hush)").count()
+    assert page.locator(".share-number:not(:empty)").count() == named
+    assert page.locator(".label:not(.hush)", has_text="ORDER#* (others)").count() == 1
 
 
 def test_pointing_at_a_cell_tells_key_rate_bounds_refusals_pattern_and_caller(still: Page) -> None:
@@ -107,7 +124,7 @@ def test_a_link_shows_a_colleague_the_same(screen: Screen) -> None:
 
 def test_a_link_to_a_finding_opens_it_and_pins_its_key(screen: Screen) -> None:
     page = screen.open("#finding=f-throttling")
-    page.wait_for_selector("text=23% of reads of orders are throttled")
+    page.wait_for_selector("text=17% of read requests to orders were throttled")
     page.click("#findings details.finding >> nth=0 >> text=show on the map >> nth=0")
     page.wait_for_url("**/#*finding=f-hot*")
 
@@ -118,7 +135,7 @@ def test_the_keyboard_alone_reaches_moves_pins_zooms_and_goes_back(screen: Scree
         page.keyboard.press("Tab")
         if page.evaluate("document.activeElement.className") == "cells":
             break
-    assert text_of(page, "#cell-says").startswith("USER#<id> · 26")  # the hottest cell of all
+    assert text_of(page, "#cell-says").startswith("USER#<id> · 2")  # the hottest cell of all
     for _ in range(6):
         page.keyboard.press("ArrowUp")
     assert text_of(page, "#cell-says").startswith(HOT)
@@ -143,7 +160,7 @@ def test_the_table_says_the_same_in_words(screen: Screen) -> None:
     rows = page.locator(".map-table tbody tr")
     assert rows.count() == 34
     told = " ".join(rows.nth(19).inner_text().split())
-    assert told.startswith(f"{HOT} get-order checkout-api 9% [")
+    assert told.startswith(f"{HOT} get-order checkout-api 8% [")
     rows.nth(19).get_by_role("button").click()
     assert page.locator(".label.chosen").inner_text() == HOT
 

@@ -1,4 +1,7 @@
-"""A made-up report for the page: an orders table at its worst, so that every part of the screen shows something."""
+"""A made-up report for the page: an orders table at its worst, so that every part of the screen shows something.
+
+The traffic is made up; what is said of its hot key and of its throttles is what the detectors say of it.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,9 @@ from typing import Any
 import numpy as np
 from msgspec.structs import replace
 
+from analyzer.detectors.heat.hot_key import HotKey
+from analyzer.detectors.heat.throttling import Throttling
+from analyzer.lifecycle.verdict import fault_of
 from analyzer.model.batch import LagProbe
 from analyzer.model.estimate import Estimate
 from analyzer.model.finding import (
@@ -15,17 +21,17 @@ from analyzer.model.finding import (
     Confidence,
     Direction,
     Finding,
+    KeyShown,
     Risk,
-    SelfHeals,
     Severity,
     Status,
-    Victim,
 )
 from analyzer.model.instant import SLICE_MS, parse_instant
-from analyzer.model.report import Coverage, KeyLine, PatternKind, PatternLine, Report, Verdict, VerdictState
+from analyzer.model.report import Coverage, KeyLine, PatternKind, PatternLine, Report
+from analyzer.model.shape import Attribution, AttributionKind
 from analyzer.model.sight import Gap, GapReason, Sight, SightState, Skipped, SkipReason, SourceName
 from analyzer.model.target import Target
-from analyzer.model.traffic import Capacity, KeySide, Place
+from analyzer.model.traffic import Capacity, Hurt, KeySide, Place, Traffic
 from analyzer.model.window import Window
 from tests.support import evidence
 
@@ -34,6 +40,8 @@ __all__ = ["AS_OF", "GSI1", "ORDERS", "made_report"]
 ORDERS = Target("111122223333", "us-east-1", "orders")
 GSI1 = ORDERS.at("GSI1")
 AS_OF = parse_instant("2026-06-01T14:06:00Z")
+BEGAN = AS_OF - 240_000
+"""When the key became hot: twenty seconds after a deploy."""
 DEPLOY = Change(
     time=AS_OF - 260_000, what="deploy", table="orders", who="ci", detail="checkout-api 4.12.0", source="mark"
 )
@@ -45,8 +53,8 @@ RAISED = Change(
     detail="read 6000 → 8000",
     source="cloudtrail",
 )
-_HOT_KEY = {"PK": "ORDER#~k7f3a2c1b"}
-_SHAPE = {"PK": "ORDER#<id>"}
+_HOT_KEY: KeyShown = {"PK": "ORDER#~k7f3a2c1b"}
+_SHAPE: KeyShown = {"PK": "ORDER#<id>"}
 _PATTERNS: tuple[tuple[str, str | None, str, float, float, float, float], ...] = (
     ("get-order", None, "GetItem", 372_000, 410_000, 0, 11.3),
     ("list-orders-of-user", None, "Query", 88_000, 96_500, 3_100, 16),
@@ -61,19 +69,16 @@ _PATTERNS: tuple[tuple[str, str | None, str, float, float, float, float], ...] =
 def made_report(as_of: int = AS_OF) -> Report:
     """Return the report of five minutes that end then."""
     window = Window(as_of - 300_000, as_of)
-    findings = _findings(as_of)
+    traffic = _traffic(window)
+    findings = _findings(as_of, traffic[0])
+    verdict = fault_of(findings)
+    assert verdict is not None
     return Report(
         window=window,
         as_of=as_of,
         region=ORDERS.region,
         account=ORDERS.account,
-        verdict=Verdict(
-            VerdictState.FAULT,
-            "orders: one key, {key}, takes 41% of reads, 3,720 read units a second of about 3,000: 312 tries a second"
-            " throttled since 14:01:40, right after deploy checkout-api 4.12.0; it will not heal alone",
-            Confidence.CERTAIN,
-            "f-hot",
-        ),
+        verdict=verdict,
         findings=findings,
         skipped=(
             Skipped("unused-index", "orders", "GSI1", SkipReason.NOT_COVERED, ("SPAN(14d)",)),
@@ -111,7 +116,7 @@ def made_report(as_of: int = AS_OF) -> Report:
             Coverage("orders", None, Direction.WRITE, 78_900, 81_000, 0.974),
             Coverage("orders", "GSI1", Direction.READ, 61_000, 90_000, 0.678),
         ),
-        traffic=_traffic(window),
+        traffic=traffic,
     )
 
 
@@ -177,70 +182,36 @@ def _finding(**fields: Any) -> Finding:
     return Finding(**{**given, **fields})
 
 
-def _findings(as_of: int) -> tuple[Finding, ...]:
-    began = AS_OF - 260_000
-    hot = _finding(
-        id="f-hot",
-        detector="hot-key",
-        severity=Severity.CRITICAL,
-        summary="one key, {key}, takes 41% of reads, 1.24 times what its partition serves",
-        because="throttled tries concentrate on it, and DynamoDB names a key range",
-        key=_HOT_KEY,
-        key_template=_SHAPE,
-        pattern="get-order",
-        caller="checkout-api",
-        victims=(Victim("checkout-api", "get-order"), Victim("support-desk", "get-order")),
-        cause="single-item",
-        direction=Direction.READ,
-        evidence={"heat": 1.24, "heat_low": 1.19, "heat_high": 1.29, "share": 0.41, "throttled_share": 0.93},
-        advice=(
-            Advice(
-                action="cache-reads",
-                text="Cache {key} in the callers for a second",
-                effect="one read a second and caller instead of 3,720",
-                risk=Risk.LOW,
-                reversible=True,
-                takes="a deploy",
-                snippet="@cached(ttl=1)\ndef get_order(order_id): ...",
-            ),
-            Advice(
-                action="roll-back",
-                text="Roll back checkout-api 4.12.0, which came 20 seconds before",
-                command="aws deploy stop-deployment --deployment-id d-4711 --region us-east-1  # changes production",
-                risk=Risk.HIGH,
-                reversible=True,
-                takes="minutes",
-            ),
-        ),
-        self_heals=SelfHeals("no", "it is a single item: DynamoDB cannot split it"),
-        first_seen=began,
-        last_seen=as_of,
-        since_change=DEPLOY,
-        runbook="/docs/detectors/hot-key",
-    )
-    throttling = _finding(
-        id="f-throttling",
-        detector="throttling",
-        severity=Severity.CRITICAL,
-        summary="23% of reads of orders are throttled, 312 tries a second, by the key range of one partition",
-        cause="key-range",
-        direction=Direction.READ,
-        caused_by="f-hot",
-        evidence={"share": 0.23, "tries": 93_600},
-        first_seen=began,
-        last_seen=as_of,
-        runbook="/docs/detectors/throttling",
-    )
+def _judged(found: Any, as_of: int, **fields: Any) -> Finding:
+    """Return what a detector found, carried on for some minutes."""
+    assert isinstance(found, Finding)
+    lived = {"status": Status.ONGOING, "first_seen": BEGAN, "last_seen": as_of, "since_change": DEPLOY}
+    return replace(found, runbook=f"/docs/detectors/{found.detector}", **lived, **fields)
+
+
+def _findings(as_of: int, orders: Traffic) -> tuple[Finding, ...]:
+    (hot,) = (_judged(one, as_of, id="f-hot") for one in HotKey().detect(orders))
+    (throttling,) = (_judged(one, as_of, id="f-throttling", caused_by="f-hot") for one in Throttling().detect(orders))
     scan = _finding(
         id="f-scan",
         detector="unexpected-scan",
         severity=Severity.MEDIUM,
         confidence=Confidence.LIKELY,
-        summary="report-cron scans orders for status, which no pattern declares: 18,000 units in 5 minutes",
+        summary="report-cron scans orders: 4 calls, 18,000 read units (3%), and no pattern declares it",
         fingerprint="c0ffee00c0ffee00",
         caller="report-cron",
         evidence={"units": 18_000, "share": 0.03},
-        advice=(Advice(action="query-index", text="Query GSI1, whose key is status, instead"),),
+        advice=(
+            Advice(
+                action="query-instead-of-scan",
+                text="Query index GSI1: it is keyed by status",
+                effect="reads only the items that are wanted",
+                risk=Risk.LOW,
+                reversible=True,
+                takes="a deploy",
+                snippet='table.query(IndexName="GSI1", KeyConditionExpression=Key("status").eq(value))',
+            ),
+        ),
         cost_per_month_usd=41.5,
         first_seen=AS_OF - 1_500_000,
         last_seen=as_of,
@@ -260,13 +231,37 @@ def _findings(as_of: int) -> tuple[Finding, ...]:
     return hot, throttling, scan, lag
 
 
-def _traffic(window: Window) -> tuple[Any, ...]:
-    read = evidence.row(evidence.shape("GetItem", "0" * 16), requests=372_000, read_units=604_000, observed=3_720)
-    write = evidence.row(evidence.shape("PutItem", "2" * 16), requests=21_400, write_units=78_900, observed=214)
-    heat = evidence.key(
-        (3720.0,) * 30, values=("ORDER#~k7f3a2c1b",), heat=Estimate(1.24, 1.19, 1.29), share=Estimate(0.41, 0.40, 0.42)
+def _traffic(window: Window) -> tuple[Traffic, ...]:
+    get_order = Attribution(AttributionKind.DECLARED, "get-order", because="it is declared")
+    read = evidence.row(
+        evidence.shape("GetItem", "0" * 16),
+        get_order,
+        "checkout-api",
+        requests=372_000,
+        read_units=604_000,
+        throttled=70_000,
+        throttled_failed=12_000,
+        throttled_tries=93_600,
+        observed=3_720,
     )
+    write = evidence.row(evidence.shape("PutItem", "2" * 16), requests=21_400, write_units=78_900, observed=214)
+    hot = evidence.key(
+        (60.0,) * 6 + (2940.0,) * 24,
+        values=("ORDER#~k7f3a2c1b",),
+        heat=Estimate(1.24, 1.19, 1.29),
+        admitted=Estimate(0.98, 0.95, 1.01),
+        share=Estimate(0.41, 0.40, 0.42),
+        tries=91_400,
+        tries_share=0.98,
+        distinct_sorts=1,
+        peak_second=3_004.0,
+    )
+    heat = replace(hot, key_template=_SHAPE)
     warm = evidence.key((300.0,) * 30, Direction.WRITE, values=("EVENT#~d3f3a2c1b",))
+    hurt = (
+        Hurt("checkout-api", "get-order", "GetItem", 88_000.0, 11_300.0, 372_000.0),
+        Hurt("support-desk", "get-order", "GetItem", 5_600.0, 700.0, 8_100.0),
+    )
     orders = evidence.traffic(
         ORDERS,
         window=window,
@@ -274,7 +269,7 @@ def _traffic(window: Window) -> tuple[Any, ...]:
         keys=(heat, warm),
         key_sides=(KeySide(Direction.READ, 41_000, 604_000, 1_900), KeySide(Direction.WRITE, 3_000, 78_900, 210)),
         place=Place(declared=True, capacity=Capacity("PROVISIONED", 8_000, 3_000, "STANDARD"), owner="checkout"),
-        throttles=(evidence.limit(tries=93_600, throttled=70_000, failed=12_000, calls=402_000),),
+        throttles=(evidence.limit(tries=93_600, throttled=70_000, failed=12_000, calls=402_000, hurt=hurt),),
         sampled=True,
     )
     query = evidence.row(evidence.shape("Query", "3" * 16), requests=9_300, read_units=61_000, observed=93)

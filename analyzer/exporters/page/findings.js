@@ -83,12 +83,12 @@ function life(finding) {
 
 function body(finding) {
   const told = [["who", who_words(finding) ?? "not known"], ["why", finding.because]];
-  if (finding.since_change) told.push(["after", change_words(finding.since_change)]);
+  if (finding.since_change) told.push(["after", change_words(finding.since_change, finding.first_seen)]);
   if (finding.self_heals) told.push(["heals", `${finding.self_heals.answer}: ${finding.self_heals.reason}`]);
   if (finding.cost_per_month_usd !== null) told.push(["costs", `about $${count(finding.cost_per_month_usd)} a month if this rate goes on`]);
   told.push(["sure", [finding.confidence, finding.sources.length && `from ${finding.sources.join(", ")}`].filter(Boolean).join(", ")]);
   const rows = told.filter(([, value]) => value).map(([name, value]) => pair(name, value));
-  const ready = finding.advice.find((one) => one.command !== null);
+  const ready = finding.advice.find((one) => one.command !== null) ?? finding.advice[1];
   const first = finding.advice.filter((one, index) => index === 0 || one === ready);
   const others = finding.advice.filter((one) => !first.includes(one));
   return el("div", { class: "finding-body" },

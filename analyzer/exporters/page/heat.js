@@ -5,6 +5,7 @@ import { clock, count, place } from "./words.js";
 export const UNKNOWN = 255;
 const HUNDRED = 100;
 const LEAST = 30; // columns that a young map shows
+const NOW = 3; // columns: the newest may not be known yet
 const NAMES = { key: "", prefix: "other keys", rest: "all other keys" };
 
 /** Turn the API's answer into a map whose matrices are bytes, row by row. */
@@ -87,6 +88,17 @@ export function end_of(map) {
 /** Return the column that holds a time, within the map. */
 export function column_of(map, time) {
   return Math.max(0, Math.min(map.columns - 1, Math.floor((time - map.at) / map.step_ms)));
+}
+
+/** Whether a row is over its ceiling now: in the last of its newest columns that is known. */
+export function is_over_now(map, row) {
+  const newest = map.heat.subarray((row + 1) * map.columns - NOW, (row + 1) * map.columns);
+  return map.mode !== "relative" && (newest.findLast((value) => value !== UNKNOWN) ?? 0) >= HUNDRED;
+}
+
+/** Whether a shape is a key that is hot now: what somebody has to act on. */
+export function is_hot_now(map, label) {
+  return label.kind === "hot-band" && Date.parse(label.to) >= time_of(map, map.columns - NOW);
 }
 
 /** Return the hottest cell: where somebody who comes by the keyboard begins. */

@@ -2,14 +2,14 @@
 
 import { get } from "./api.js";
 import { at, el, fill } from "./dom.js";
-import { cell_words, column_of, decode, end_of, map_title, matrix, patched, shown_from, time_of } from "./heat.js";
+import { cell_words, column_of, decode, end_of, is_hot_now, is_over_now, map_title, matrix, patched, shown_from, time_of } from "./heat.js";
 import { listen } from "./map_input.js";
 import { show_controls, show_foot } from "./map_controls.js";
 import { draw_overlay } from "./overlay.js";
 import { color, draw, scale } from "./plot.js";
-import { lay_out, row_at } from "./rows.js";
+import { lay_out, row_at, share_bar, share_words, shares_scale } from "./rows.js";
 import { state } from "./state.js";
-import { clock, compact, count, share } from "./words.js";
+import { clock, count } from "./words.js";
 
 const FINE_MS = 10 * 60_000;
 const AXIS = 22;
@@ -17,6 +17,7 @@ const TOP = 54;
 const FLAT = 5;
 const NEAR = 0.04; // of the width: closer marks share one text
 const BEGAN = " began";
+const KINDS = { "all-rows-jump": "rows jump together" };
 const KEYS = "Arrow keys move, Shift and arrows select a stretch, Enter pins or zooms, Escape goes back. The button table shows it in words.";
 
 let map = null;
@@ -103,6 +104,7 @@ export function over() {
     fill(parts.says, el("strong", { text: name }), ` ${more.join(" · ")}`);
   }
   parts.labels.forEach((one, row) => {
+    one.classList.toggle("hot", is_over_now(map, row));
     one.classList.toggle("chosen", row === pin?.row);
     one.classList.toggle("pointed", row === cursor?.row);
     one.classList.toggle("dim", state.pattern !== null && map.rows[row].pattern !== state.pattern && map.rows.some((each) => each.pattern === state.pattern));
@@ -144,7 +146,7 @@ function show_empty() {
 function build({ figures }) {
   const { edges, named } = lay_out(map);
   const tall = map.rows.map((_, number) => edges[number + 1] - edges[number]);
-  const most_share = Math.max(...map.rows.map((row) => row.share_high));
+  const most_share = shares_scale(map);
   const labels = map.rows.map((row, number) => label(row, number, tall[number], named[number]));
   const overlay = el("canvas", { class: "overlay", "aria-hidden": "true" });
   const box = el("div", { class: "cells", tabindex: "0", role: "application", "aria-roledescription": "heat map", "data-focus": "cells",
@@ -154,12 +156,10 @@ function build({ figures }) {
   const [heat, top] = [el("div", { class: "heat" }), el("div", { class: "top" })];
   const marks = el("div", { class: "marks" });
   box.style.height = `${edges.at(-1)}px`;
-  const most = Math.max(...map.top.units.map((one) => one ?? 0));
-  const limit = map.top.limit === null ? "" : `, limit ${compact(map.top.limit)}`;
   fill(at("map-frame"),
-    el("p", { class: "top-says", text: `${map.direction} units a second: up to ${compact(most)}${limit}` }),
+    el("p", { class: "top-says" }, ...top_words()),
     el("div", { class: "top-box" }, top, marks),
-    el("p", { class: "share-says", text: "share of units" }),
+    el("p", { class: "share-says" }, ...share_words(map, most_share)),
     el("div", { class: "labels" }, ...labels), el("div", { class: "heat-box" }, heat, box),
     el("ol", { class: "shares", "aria-hidden": "true" }, ...map.rows.map((row, number) => share_bar(row, tall[number], named[number], most_share))));
   fill(at("map-says"), ...shape_words());
@@ -169,31 +169,19 @@ function build({ figures }) {
 }
 
 function label(row, number, tall, is_named) {
-  const is_hot = (row.heat_max ?? 0) >= 1 && map.mode !== "relative";
-  const made = el("button", { type: "button", tabindex: "-1", class: `label${is_hot ? " hot" : ""}${is_named ? "" : " hush"}`,
+  const made = el("button", { type: "button", tabindex: "-1", class: is_named ? "label" : "label hush",
     title: [row.label, row.pattern, row.caller].filter(Boolean).join(" · "), "data-row": number, text: row.label });
   made.style.height = `${tall}px`;
   made.style.lineHeight = `${tall}px`;
   return made;
 }
 
-function share_bar(row, tall, is_named, most) {
-  const [bar, edge] = [el("span", { class: "share-fill" }), el("span", { class: "share-edge" })];
-  const wide = (part) => `${most > 0 ? (100 * part) / most : 0}%`;
-  bar.style.width = wide(row.share);
-  edge.style.left = wide(row.share_low);
-  edge.style.width = wide(Math.max(0.005 * most, row.share_high - row.share_low));
-  const made = el("li", { title: `${share(row.share)} [${share(row.share_low)}–${share(row.share_high)}] of units, ${count(row.units)}` },
-    el("span", { class: "share-track" }, bar, edge), el("span", { class: "share-number", text: is_named ? share(row.share) : "" }));
-  made.style.height = `${tall}px`;
-  return made;
-}
-
 function shape_words() {
   const young = map.skip === 0 ? "" : ` Nothing is known from before ${clock(shown_from(map))}.`;
   if (map.labels.length === 0) return [el("span", { class: "quiet", text: `${map_title(map)}. No shape stands out.${young}` })];
-  return map.labels.map((one, number) => el("span", { class: "shape" },
-    el("span", { class: "tag", text: String(number + 1) }), " ", el("strong", { text: one.kind.replaceAll("-", " ") }), ` ${one.text}`));
+  return map.labels.map((one, number) => el("span", { class: is_hot_now(map, one) ? "shape now" : "shape" },
+    el("span", { class: "tag", text: String(number + 1) }), " ", el("strong", { text: KINDS[one.kind] ?? one.kind.replaceAll("-", " ") }),
+    ` ${one.row === null ? "" : `${map.rows[one.row].label}: `}${one.text}`));
 }
 
 function draw_marks() {
@@ -202,13 +190,30 @@ function draw_marks() {
   fill(parts.marks, ...clusters(marks, (to - from) * NEAR).map((near, number) => {
     const [first, ...others] = near;
     const part = (first.time - from) / (to - from);
-    const made = el("span", { class: part > 0.6 ? "mark left" : "mark", title: near.map((one) => `${clock(one.at)} UTC ${one.what}`).join("\n"),
-      text: others.length ? `${first.what} and ${others.length} more` : first.what });
+    const made = el("span", { class: part > 0.6 ? "mark left" : "mark", title: near.map((one) => `${clock(one.at)} UTC ${one.what}`).join("\n") },
+      el("span", { class: "mark-text", text: first.what + others_words(first, others) }));
     if (part > 0.6) made.style.right = `${100 * (1 - part)}%`;
     else made.style.left = `${100 * part}%`;
+    made.style.maxWidth = `${100 * (part > 0.6 ? part : 1 - part)}%`;
     made.style.paddingTop = `${(number % 3) * 14}px`;
     return made;
   }));
+}
+
+/** Say what else lies close to a mark: of what began the first, of all else how many. */
+function others_words(first, others) {
+  if (others.length === 0) return "";
+  if (first.what.endsWith(BEGAN) || !others.every((one) => one.what.endsWith(BEGAN))) return ` and ${others.length} more`;
+  return `, then ${others[0].what}`;
+}
+
+/** Say what the lines of the target's own units are, in its colors. */
+function top_words() {
+  const most = Math.max(...map.top.units.map((one) => one ?? 0));
+  const line = (name, text) => [el("br"), el("span", { class: `line ${name}`, "aria-hidden": "true" }), ` ${text}`];
+  return [`${map.direction} units a second`, el("br"), `up to ${count(Math.round(most))}`,
+    ...(map.top.limit === null ? [] : line("limit", `provisioned ${count(map.top.limit)}`)),
+    ...(map.top.ceiling > FLAT * most ? [] : line("one", `one partition ${count(map.top.ceiling)}`))];
 }
 
 /** Put marks that lie close to one another together, changes before findings that began. */

@@ -6,6 +6,8 @@ import { back, pin } from "./map_input.js";
 import { look, state } from "./state.js";
 import { clock, compact, place, share } from "./words.js";
 
+const LOOK_ALIKE = "· 1: most units of keys that look alike";
+
 /** Show the controls for a map; `targets` are the API's, the hottest first. */
 export function show_controls(targets, map) {
   const is_mixed = (name) => new Set(targets.map((one) => one[name])).size > 1;
@@ -39,13 +41,14 @@ export function show_foot(map, says) {
     map.mode === "relative"
       ? el("p", { class: "legend" }, el("strong", { text: "Relative: " }), "0 ", ramp(),
         " the map's hottest cell. It says nothing about ceilings.", ...others())
-      : el("p", { class: "legend" }, "0 ", ramp(), " 0.7 ", swatch("warm", "0.7–1.0"), swatch("hot", "over 1.0"), "of what one partition serves", ...others()),
+      : el("p", { class: "legend" }, "0 ", ramp(), " 0.7 ", swatch("warm", "0.7–1.0"), swatch("hot", "1.0 and more"), "of one partition's ceiling", ...others()),
     state.view === "table" ? table(map) : null,
   );
 }
 
 function others() {
-  return [" ", swatch("refused", "tries refused"), swatch("not-known", "not known")];
+  return [" ", swatch("refused", "tries refused"), swatch("not-known", "not known"),
+    LOOK_ALIKE];
 }
 
 function ramp() {

@@ -1,6 +1,6 @@
 // What lies over the drawn heat: hatching of refused cells, what is not known, shapes that were found, cursor and pin.
 
-import { UNKNOWN, column_of, shown_from, time_of } from "./heat.js";
+import { UNKNOWN, column_of, is_hot_now, shown_from, time_of } from "./heat.js";
 import { color } from "./plot.js";
 
 const TAG = 8;
@@ -18,7 +18,7 @@ export function draw_overlay(canvas, map, edges, look) {
   fill_cells(pen, map, size, (cell) => map.heat[cell] === UNKNOWN, dots(pen));
   fill_cells(pen, map, size, (cell) => map.throttled[cell] > 0, hatch(pen));
   for (const mark of map.marks) draw_mark(pen, map, size, mark);
-  map.labels.forEach((label, number) => draw_label(pen, map, size, label, number));
+  for (let number = map.labels.length - 1; number >= 0; number -= 1) draw_label(pen, map, size, map.labels[number], number); // the worst on top
   if (look.brush !== null) draw_brush(pen, size, look.brush);
   if (look.pin !== null) frame(pen, size, look.pin, color("pin"));
   if (look.cursor !== null) frame(pen, size, look.cursor, color("ink"));
@@ -99,24 +99,26 @@ function draw_mark(pen, map, size, mark) {
   pen.setLineDash([]);
 }
 
+/** Draw where a shape is: strongly what is hot now, lightly all else. */
 function draw_label(pen, map, size, label, number) {
   const from = Math.max(map.skip, column_of(map, Date.parse(label.from)));
   const to = Math.max(from + 1, column_of(map, Date.parse(label.to) - 1) + 1);
   const top = label.row === null ? 0 : size.edges[label.row];
   const tall = label.row === null ? size.height : tall_of(size, label.row);
+  const ink = color(is_hot_now(map, label) ? "ink" : "quiet");
   if (label.kind !== "rolling-diagonal" && (to - from < map.columns - map.skip || label.row !== null)) {
-    pen.strokeStyle = color("ink");
-    pen.lineWidth = 1.5;
-    pen.setLineDash(label.row === null ? [6, 4] : []);
+    pen.strokeStyle = ink;
+    pen.lineWidth = is_hot_now(map, label) ? 2 : 1;
+    pen.setLineDash(label.row === null ? [2, 4] : []);
     pen.strokeRect(x_of(size, from) + 0.75, top + 0.75, (to - from) * size.wide - 1.5, tall - 1.5);
     pen.setLineDash([]);
   }
-  tag(pen, x_of(size, from) + 2, top + (label.row === null ? 2 + (number % 3) * 18 : (tall - 2 * TAG) / 2), size, String(number + 1));
+  tag(pen, x_of(size, from) + 2, top + (label.row === null ? 2 + (number % 3) * 18 : (tall - 2 * TAG) / 2), size, String(number + 1), ink);
 }
 
-function tag(pen, x, y, size, text) {
+function tag(pen, x, y, size, text, ink) {
   const [left, top] = [Math.max(0, Math.min(size.width - 2 * TAG, x)), Math.max(0, Math.min(size.height - 2 * TAG, y))];
-  pen.fillStyle = color("ink");
+  pen.fillStyle = ink;
   pen.beginPath();
   pen.arc(left + TAG, top + TAG, TAG - 0.5, 0, 2 * Math.PI);
   pen.fill();

@@ -5,6 +5,7 @@ import { report_as_markdown } from "./markdown.js";
 import { actor, change_words, clock, lasted, place } from "./words.js";
 
 const FIRST = "Do first";
+const THEN = "Then, or instead";
 export const MARKS = { critical: "◆", high: "▲", medium: "●", low: "○", clean: "✓", "cannot-tell": "?", fault: "▲" };
 
 /** A badge whose sign and word say what its color says. */
@@ -51,7 +52,7 @@ function when(report, finding) {
   }
   if (finding !== null) told.push(place(finding.table, finding.index));
   told.push(report.region, report.account);
-  if (report.verdict.state === "fault") told.push(report.verdict.confidence);
+  if (report.verdict.state === "fault") told.push(`cause ${report.verdict.confidence}`);
   if (report.mode === "observe") {
     told.push(`observing${report.observing_until ? ` until ${report.observing_until.slice(0, 16)}Z` : ""}: nothing pages`);
   }
@@ -63,12 +64,17 @@ function facts(report, finding) {
   const shape = typeof finding.evidence.shape === "string" ? finding.evidence.shape : finding.cause;
   if (shape) told.push(["Shape", shape.replaceAll("-", " ")]);
   told.push(["From", actor(finding.caller, finding.pattern) ?? "not known"]);
-  told.push(["Change just before", finding.since_change === null ? "none seen" : change_words(finding.since_change)]);
+  told.push(["Change just before", finding.since_change === null ? "none seen" : change_words(finding.since_change, finding.first_seen)]);
   if (finding.self_heals) told.push(["Heals alone", `${finding.self_heals.answer}: ${finding.self_heals.reason}`]);
   if (finding.advice.length) {
-    const [first] = finding.advice;
-    told.push([FIRST, [first.text, first.takes && `takes ${first.takes}`].filter(Boolean).join("; ")]);
+    const [first, next] = finding.advice;
+    told.push([FIRST, advice_words(first)]);
+    if (next) told.push([THEN, advice_words(next)]);
   }
-  return told.map(([name, value]) => el("div", { class: name === FIRST ? "fact do" : "fact" },
+  return told.map(([name, value]) => el("div", { class: name === FIRST || name === THEN ? "fact do" : "fact" },
     el("dt", { text: name }), el("dd", { text: value })));
+}
+
+function advice_words(advice) {
+  return [advice.text, advice.takes && `takes ${advice.takes}`].filter(Boolean).join("; ");
 }

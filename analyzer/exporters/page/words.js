@@ -71,9 +71,10 @@ export function who_words(finding) {
   return does ?? (hurts ? `not known; hurts ${hurts}` : null);
 }
 
-/** Write a change: what, when, who, more about it. */
-export function change_words(change) {
-  return [`${change.what} at ${clock(change.time)}`, change.who && `by ${change.who}`, change.detail]
+/** Write a change: what, when, how long before what began then, who, more about it. */
+export function change_words(change, began = null) {
+  const before = began === null ? "" : `, ${lasted(Date.parse(began) - Date.parse(change.time))} before`;
+  return [`${change.what} at ${clock(change.time)}${before}`, change.who && `by ${change.who}`, change.detail]
     .filter(Boolean).join(", ");
 }
 
