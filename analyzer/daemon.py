@@ -10,10 +10,9 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import signal
-import threading
 import time
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 from msgspec import Struct
@@ -22,7 +21,7 @@ from structlog.typing import FilteringBoundLogger
 from analyzer.checkpoint import Beside, StateFolder, Torn
 from analyzer.collected import Collected
 from analyzer.conclude import conclude
-from analyzer.errors import ConfigError, ContractError, DynascopeError
+from analyzer.errors import DynascopeError
 from analyzer.exporters.address import is_loopback
 from analyzer.exporters.assemble import Health, Spent
 from analyzer.exporters.marks import Marks
@@ -38,6 +37,7 @@ from analyzer.model.report import Report
 from analyzer.model.sight import Gap, GapReason
 from analyzer.model.window import Window
 from analyzer.polling import Polls
+from analyzer.reloading import beside, try_loading
 from analyzer.watch import Watch, expose
 from collectors.request_log.config import RequestLogConfig
 from collectors.request_log.opening import open_streams
@@ -47,8 +47,6 @@ if TYPE_CHECKING:
     from analyzer.setup import Setup
 
 __all__ = ["Daemon", "OpenStream", "Outlets"]
-
-T = TypeVar("T")
 
 OpenStream = Callable[[RequestLogConfig, Iterable[Position], Callable[[], Instant], Instant | None], Stream]
 """Makes a stream of what to read, where it was left, a clock, and when it was left."""
@@ -342,7 +340,7 @@ class Daemon:
         while True:
             await self._is_reload_wanted.wait()
             self._is_reload_wanted.clear()
-            setup, faults = await _beside(lambda: _try_loading(self._load))
+            setup, faults = await beside(lambda: try_loading(self._load))
             async with self._steady:
                 self._take_over(setup, faults)
                 self._show()
@@ -378,28 +376,6 @@ class Daemon:
         return self._stop.is_set()
 
 
-def _beside(work: Callable[[], T]) -> asyncio.Future[T]:
-    """Do something that may take for ever beside the loop; the end of the process does not wait for it."""
-    loop = asyncio.get_running_loop()
-    done: asyncio.Future[T] = loop.create_future()
-
-    def settle(settle_it: Callable[..., None], value: object) -> None:
-        if not done.done():
-            settle_it(value)
-
-    def run() -> None:
-        told: tuple[Callable[..., None], object]
-        try:
-            told = done.set_result, work()
-        except Exception as bug:  # noqa: BLE001 -- it is raised where it is awaited
-            told = done.set_exception, bug
-        with contextlib.suppress(RuntimeError):  # the loop has ended meanwhile
-            loop.call_soon_threadsafe(settle, *told)
-
-    threading.Thread(target=run, daemon=True).start()
-    return done
-
-
 def _try_writing(state: StateFolder, content: bytes) -> str | None:
     """Write the state; return why it could not be written, None where it was."""
     try:
@@ -407,14 +383,3 @@ def _try_writing(state: StateFolder, content: bytes) -> str | None:
     except OSError as error:
         return error.strerror or type(error).__name__
     return None
-
-
-def _try_loading(load: Callable[[], Setup]) -> tuple[Setup | None, list[dict[str, str | int | None]]]:
-    """Return what was loaded, or None and every fault in words."""
-    try:
-        return load(), []
-    except (ConfigError, ContractError) as error:
-        names = ("file", "line", "field", "message", "mend")
-        return None, [{name: getattr(fault, name) for name in names} for fault in error.faults]
-    except DynascopeError as error:
-        return None, [{"message": str(error)}]
