@@ -126,7 +126,8 @@ def _said(title: str, logs: Sequence[LogFile]) -> str:
     sights = logs[0].decoder.sights if logs[0].decoder is not None else frozenset()
     what = logs[0].name if len(logs) == 1 else f"{len(logs)} logs"
     told = ", ".join(f"{word} {'yes' if sight in sights else 'no'}" for sight, word in _TOLD.items())
-    return f"reading {what} as {title}: {told}"
+    of_units = " (units of calls that ask for ReturnConsumedCapacity)" if Sight.REQUEST_UNITS in sights else ""
+    return f"reading {what} as {title}: {told}{of_units}"
 
 
 def foreign_blocks(file: Readable, log: LogFile, decoder: Decoder) -> Iterator[bytes]:

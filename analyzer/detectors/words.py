@@ -7,7 +7,10 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from analyzer.model.estimate import Estimate
 
-__all__ = ["between", "counted", "number", "percent", "who"]
+__all__ = ["UNITS_UNKNOWN", "between", "counted", "number", "percent", "who"]
+
+UNITS_UNKNOWN = "units unknown (calls tell them that ask for ReturnConsumedCapacity)"
+"""What to say where no call tells its units, with the mend."""
 
 _HUNDRED = 100
 _TENTH = 0.1

@@ -209,7 +209,7 @@ def test_the_direction_is_what_fills_the_partitions() -> None:
     ("consumed", "direction"), [({"write_units": 900}, WRITE), ({"read_units": 900}, READ), ({}, None)]
 )
 def test_where_metrics_do_not_tell_requests_say_which_side_it_is(
-    consumed: dict[str, float], direction: Direction | None
+    consumed: dict[str, Any], direction: Direction | None
 ) -> None:
     one = only(told(insight("SKC", (0.97 * FULL,), "CASE#7", "META"), rows=(row(**consumed),)))
     assert one.direction is direction

@@ -137,7 +137,7 @@ def test_a_log_without_units_whose_refusals_name_a_key_range_and_a_key_names_it(
     made = Recorded(minutes=1, table="usage").table("tenant", "name")
     for number in range(300):
         refusal = {"at_ms": 1, "code": "ThrottlingException", "reason": "TableWriteKeyRangeThroughputExceeded"}
-        of_one = {"key": {"tenant": "acme", "name": "TOTAL#logins"}, "tries": [refusal], "attempts": 2}
+        of_one: dict[str, Any] = {"key": {"tenant": "acme", "name": "TOTAL#logins"}, "tries": [refusal], "attempts": 2}
         made.request("UpdateItem", number / 5, caller="billing", **of_one)
         made.request("PutItem", number / 5, key={"tenant": f"t{number}", "name": "PROFILE"}, caller="signup")
     hot = only_of(made.replayed(tmp_path), "hot-key")

@@ -123,7 +123,7 @@ def test_a_scan_for_one_item_by_an_attribute_gets_the_advice_to_index_it(tmp_pat
 
 def test_of_a_log_without_expressions_the_scan_is_found_and_its_filter_is_not_guessed(tmp_path: Path) -> None:
     one = only_of(people(filter=None, names=None).replayed(tmp_path), "unexpected-scan")
-    assert (one.severity, one.evidence["filter_attributes"]) == (Severity.HIGH, "none")
+    assert (one.severity, one.evidence["filter_attributes"]) == (Severity.HIGH, None)
 
 
 def test_of_a_log_without_units_the_harm_is_not_known(tmp_path: Path) -> None:

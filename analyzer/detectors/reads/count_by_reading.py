@@ -10,7 +10,7 @@ from analyzer.detectors.advice import advise, ask_owner, aws
 from analyzer.detectors.reading import capacity_share, cost_of, one_key
 from analyzer.detectors.thresholds import Positive, Share
 from analyzer.detectors.verdict import finding
-from analyzer.detectors.words import between, number, who
+from analyzer.detectors.words import UNITS_UNKNOWN, between, number, who
 from analyzer.model.estimate import ZERO, Estimate
 from analyzer.model.finding import Advice, Direction, Finding, Risk, Severity
 from analyzer.model.sight import Horizon, Sight, Skipped
@@ -60,13 +60,13 @@ class CountByReading(Struct, frozen=True):
         cost = None if units is None else cost_of(units.value, traffic)
         key = _key(shape.fingerprint, traffic)
         scanned = add(row.scanned for row in rows)
-        paid = "units unknown" if units is None else f"{number(units.value / counts)} read units"
+        each = f"and {number(units.value / counts)} read units a count" if units else f"a count, {UNITS_UNKNOWN}"
         place = f"{traffic.target}" if key is None else f"{{key}} in {traffic.target}"
         return finding(
             self.name,
             traffic,
             self._severity(units, None if cost is None else cost.dollars, rows, traffic),
-            f"{who(caller)} counts {place} by reading it: {number(round(pages, 1))} pages and {paid} a count,"
+            f"{who(caller)} counts {place} by reading it: {number(round(pages, 1))} pages {each},"
             f" {number(counts)} times" + ("" if units is None else f", {between(units)} read units in all"),
             subject=shape.fingerprint,
             key=key,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 from msgspec import Struct
 
 from analyzer.detectors.verdict import finding
-from analyzer.detectors.words import between, counted, who
+from analyzer.detectors.words import UNITS_UNKNOWN, between, counted, who
 from analyzer.model.finding import Direction, Finding, Severity
 from analyzer.model.shape import AttributionKind
 from analyzer.model.sight import Horizon, Sight, Skipped
@@ -45,7 +45,7 @@ def _finding(detector: str, pattern: str, rows: list[PatternTraffic], traffic: T
     units = add(row.read_units for row in rows)
     caller = busiest_caller(rows)
     known = any(row.units_known for row in rows)
-    cost = f"{between(units)} read units" if known else "units unknown"
+    cost = f"{between(units)} read units" if known else UNITS_UNKNOWN
     return finding(
         detector,
         traffic,

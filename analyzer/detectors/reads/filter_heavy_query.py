@@ -10,7 +10,7 @@ from analyzer.detectors.advice import advise, ask_owner
 from analyzer.detectors.reading import capacity_share, cost_of, share_of_reads
 from analyzer.detectors.thresholds import Positive, Share, Whole
 from analyzer.detectors.verdict import finding
-from analyzer.detectors.words import between, number, percent, who
+from analyzer.detectors.words import UNITS_UNKNOWN, between, number, percent, who
 from analyzer.model.finding import Advice, Direction, Finding, Risk, Severity
 from analyzer.model.sight import Horizon, Sight, Skipped, SkipReason
 from analyzer.traffic.measure import add, busiest_caller, evidence_of, evidence_where
@@ -79,7 +79,7 @@ class FilterHeavyQuery(Struct, frozen=True):
         dollars = cost.dollars if known else None
         scanned, returned = add(row.scanned for row in rows), add(row.returned for row in rows)
         caller = busiest_caller(rows)
-        waste = f"{between(wasted)} read units spent in vain" if known else "units unknown"
+        waste = f"{between(wasted)} read units spent in vain" if known else UNITS_UNKNOWN
         return finding(
             self.name,
             traffic,

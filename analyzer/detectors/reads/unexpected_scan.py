@@ -13,7 +13,7 @@ from analyzer.detectors.reading import capacity_share, cost_of, read_refusals, s
 from analyzer.detectors.scan_advice import advice_on_scan
 from analyzer.detectors.thresholds import Positive, Share, Whole
 from analyzer.detectors.verdict import finding
-from analyzer.detectors.words import between, counted, number, percent, who
+from analyzer.detectors.words import UNITS_UNKNOWN, between, counted, number, percent, who
 from analyzer.model.finding import Confidence, Direction, Finding, Severity
 from analyzer.model.shape import AttributionKind
 from analyzer.model.sight import Horizon, Sight, Skipped, SourceName
@@ -110,7 +110,7 @@ class UnexpectedScan(Struct, frozen=True):
                 **evidence_where(known, read_units=units),
                 "share_of_read_units": None if share is None else round(share, 4),
                 **evidence_where(any(row.counts_known for row in rows), items_scanned=scanned, items_returned=returned),
-                "filter_attributes": ", ".join(filtered) or "none",
+                "filter_attributes": ", ".join(filtered) or _without_filter(rows, traffic),
                 "operation": shape.operation,
                 **({} if whole is None else {"share_of_the_index": round(whole[0], 3), "index_items": whole[1]}),
                 **({"sweeps": ", ".join(filtered)} if sweeps else {}),
@@ -232,6 +232,16 @@ def _is_calls(driver: Driver | None) -> bool:
     return driver is not None and driver.name == "calls"
 
 
+def _without_filter(rows: list[PatternTraffic], traffic: Traffic) -> str | None:
+    """Say of a Scan that shows no filter that it has none; None where the log need not show it."""
+    counted = [row for row in rows if row.counts_known]
+    if counted and add(row.scanned for row in counted).value > add(row.returned for row in counted).value:
+        return None  # it threw items away
+    shapes = [row.shape for row in traffic.rows]
+    is_shown = any(one.filter or one.projection or (one.operation == "Query" and one.key) for one in shapes)
+    return "none" if counted or any(one.statement for one in shapes) or is_shown else None
+
+
 def _rise(driver: Driver | None) -> dict[str, float | str | None]:
     """Write what drives a rise, where there is one."""
     if driver is None or driver.name == "neither":
@@ -248,7 +258,7 @@ def _summary(
     traffic: Traffic,
 ) -> str:
     calls, caller = add(row.requests for row in rows), busiest_caller(rows)
-    cost = "units unknown" if units is None or share is None else f"{between(units)} read units ({percent(share)})"
+    cost = UNITS_UNKNOWN if units is None or share is None else f"{between(units)} read units ({percent(share)})"
     if whole is not None:
         what = (
             f"queries {percent(min(whole[0], 1.0))} of the {number(whole[1])} items of {rows[0].shape.index} at a time"

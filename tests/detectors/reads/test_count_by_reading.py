@@ -59,7 +59,7 @@ def test_a_count_within_one_page_or_of_few_units_is_cheap_enough() -> None:
 def test_units_that_nobody_told_are_unknown() -> None:
     (one,) = found(traffic(rows=(counting(0, units_known=0.0),)))
     assert (one.severity, one.cost_per_month_usd, one.evidence["read_units"]) == (Severity.MEDIUM, None, None)
-    assert "units unknown a count, 20 times" in one.summary
+    assert "a count, units unknown (calls tell them that ask for ReturnConsumedCapacity), 20 times" in one.summary
 
 
 def test_the_key_is_named_where_there_is_but_one() -> None:

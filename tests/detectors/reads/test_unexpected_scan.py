@@ -3,6 +3,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import msgspec
+import pytest
 
 from analyzer.detectors.reads.unexpected_scan import UnexpectedScan
 from analyzer.model.finding import Confidence, Direction, Finding, Severity
@@ -25,6 +26,7 @@ from tests.support.evidence import (
 from tests.support.told import series
 
 if TYPE_CHECKING:
+    from analyzer.model.shape import Shape
     from analyzer.model.traffic import PatternTraffic, Traffic
 
 SCAN = shape("Scan", "scan", key=())
@@ -140,7 +142,29 @@ def test_a_scan_whose_units_nobody_told_has_no_cost() -> None:
     one = only(traffic(rows=(scanning(0, units_known=0.0, counts_known=0.0),)))
     assert (one.severity, one.cost_per_month_usd) == (Severity.MEDIUM, None)
     assert [one.evidence[name] for name in ("read_units", "items_scanned", "price")] == [None, None, None]
-    assert "units unknown" in one.summary
+    assert "units unknown (calls tell them that ask for ReturnConsumedCapacity)" in one.summary
+
+
+COUNTED: dict[str, Any] = {"counts_known": 1.0, "scanned": 100.0}
+
+
+@pytest.mark.parametrize(
+    ("of_scan", "beside", "told"),
+    [
+        (COUNTED | {"returned": 100.0}, (), "none"),
+        (COUNTED | {"returned": 9.0}, (), None),
+        ({"counts_known": 0.0}, (), None),
+        ({"counts_known": 0.0}, (shape("Query", "q"),), "none"),
+        ({"counts_known": 0.0}, (shape("Query", "q", key=()),), None),
+    ],
+    ids=["nothing thrown away", "thrown away", "no counts", "a query shows its condition", "a query shows none"],
+)
+def test_that_a_scan_has_no_filter_is_said_only_where_the_log_would_show_one(
+    of_scan: dict[str, Any], beside: tuple[Shape, ...], told: str | None
+) -> None:
+    scan = row(SCAN, UNDECLARED, read_units=5_000, **of_scan)
+    one = only(traffic(rows=(scan, *(row(query) for query in beside))))
+    assert one.evidence["filter_attributes"] == told
 
 
 def test_a_scan_that_was_always_refused_has_scanned_nothing() -> None:
