@@ -52,8 +52,9 @@ file and prints what holds; `dynascope config --schema` prints its JSON Schema f
 The environment overrides the secrets and nothing else: `DYNASCOPE_SALT` or `DYNASCOPE_SALT_FILE`, `DYNASCOPE_TOKEN` or
 `DYNASCOPE_TOKEN_FILE`.
 
-SIGHUP makes the daemon read it again. `listen`, `state`, `log`, `aws` and its collectors take a restart; a faulty file
-is told with every fault at once, and the old one is kept.
+SIGHUP makes the daemon read it again. `listen`, `tls`, `state`, `log`, `aws` and its collectors take a restart; a
+faulty file is told with every fault at once, and the old one is kept. Where others reach the old address, and nothing
+would guard it until a restart, the old token holds on and an error says so.
 
 | key | default | meaning |
 | --- | --- | --- |

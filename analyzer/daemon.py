@@ -37,7 +37,7 @@ from analyzer.model.report import Report
 from analyzer.model.sight import Gap, GapReason
 from analyzer.model.window import Window
 from analyzer.polling import Polls
-from analyzer.reloading import beside, try_loading
+from analyzer.reloading import access_at_open_door, beside, try_loading
 from analyzer.watch import Watch, expose
 from collectors.request_log.config import RequestLogConfig
 from collectors.request_log.opening import open_streams
@@ -358,13 +358,20 @@ class Daemon:
         for name in before.fixed:
             if before.fixed[name] != setup.fixed[name]:
                 self._out.log.warning("takes a restart", setting=name)
-        # what is polled stays what it was, and is judged as such
-        self._setup = setup = msgspec.structs.replace(setup, fixed=before.fixed, collected=before.collected)
+        access = access_at_open_door(before, setup)
+        if access is None:
+            self._out.log.error(
+                "who may ask stays as it was: until a restart others reach this address, and nothing would guard it",
+                address=before.listen_host,
+            )
+        # the door that is open stays, and what is polled stays what it was, and is judged as such
+        kept = {name: getattr(before, name) for name in ("fixed", "collected", "listen_host", "listen_port")}
+        self._setup = setup = msgspec.structs.replace(setup, access=access or before.access, **kept)
         self._watch.adopt(setup)
         if self._history is not None:
             self._history.adopt(setup.contract)
         self._out.server.look(setup.policy, setup.salt)
-        self._out.server.admit(msgspec.structs.replace(setup.access, tls=before.access.tls))
+        self._out.server.admit(setup.access)
         if before.request_log != setup.request_log:
             self._stream.stop()
         self._out.log.info("configuration and contract reloaded")

@@ -1,4 +1,4 @@
-"""A reload: configuration and contract are read again beside the loop, and every fault is told."""
+"""A reload: configuration and contract are read again beside the loop; a door that is open keeps its lock."""
 
 from __future__ import annotations
 
@@ -7,16 +7,31 @@ import contextlib
 import threading
 from typing import TYPE_CHECKING, TypeVar
 
+import msgspec
+
 from analyzer.errors import ConfigError, ContractError, DynascopeError
+from analyzer.exporters.address import is_loopback
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from analyzer.exporters.access import Access
     from analyzer.setup import Setup
 
-__all__ = ["beside", "try_loading"]
+__all__ = ["access_at_open_door", "beside", "try_loading"]
 
 T = TypeVar("T")
+
+
+def access_at_open_door(before: Setup, wanted: Setup) -> Access | None:
+    """Return what is to be asked of clients from now on, None where the old must stay.
+
+    Address and certificates are those that the daemon began with: a configuration that is safe with others may leave
+    what others reach without a lock. One that says `listen_unprotected` means it.
+    """
+    access = msgspec.structs.replace(wanted.access, tls=before.access.tls)
+    is_lock_lost = before.access.is_guarded and not access.is_guarded
+    return None if is_lock_lost and not (wanted.is_unprotected or is_loopback(before.listen_host)) else access
 
 
 def beside(work: Callable[[], T]) -> asyncio.Future[T]:

@@ -55,7 +55,8 @@ class Setup(Struct, frozen=True, kw_only=True):
     """Everything that a reload replaces; `contract_id` tells one contract from another.
 
     `secret` keys the ids of findings: the salt, or nothing where nobody set one. `collect` makes tokens of keys
-    that a log has in clear. `fixed` is what takes a restart.
+    that a log has in clear. `fixed` is what takes a restart. `is_unprotected` tells that others
+    may be asked for nothing.
     """
 
     contract: Contract
@@ -82,6 +83,7 @@ class Setup(Struct, frozen=True, kw_only=True):
     listen_host: str
     listen_port: int
     access: Access
+    is_unprotected: bool
     state: Path
     fixed: dict[str, str]
 
@@ -189,6 +191,7 @@ def build_setup(settings: Settings, faults: Sequence[Fault] = (), fallback: Salt
         listen_host=settings.listen_host,
         listen_port=settings.listen_port,
         access=access,
+        is_unprotected=settings.listen_unprotected,
         state=Path(settings.state),
         fixed={
             "listen": settings.listen,

@@ -94,3 +94,63 @@ async def test_with_a_certificate_it_says_https(tmp_path: Path) -> None:
         stage.daemon = stage.new()
         await stage.run_until(lambda: True)
     assert [line["address"].partition(":")[0] for line in logs if line["event"] == "listening"] == ["https"]
+
+
+async def reloaded(tmp_path: Path, before: dict[str, object], after: dict[str, object]) -> tuple[Stage, list[Any]]:
+    """Return a daemon that began with one configuration and took another, and what it said."""
+    stage = Stage(tmp_path)
+    stage.settings = before
+    stage.daemon = stage.new()
+    with capture_logs() as logs:
+
+        async def reload() -> None:
+            await until(lambda: any(line["event"] == "listening" for line in logs))
+            stage.settings = after
+            os.kill(os.getpid(), signal.SIGHUP)
+
+        def is_reloaded() -> bool:
+            return any(line["event"].endswith("reloaded") for line in logs)
+
+        await asyncio.gather(stage.run_until(is_reloaded), reload())
+    return stage, logs
+
+
+async def test_a_reload_takes_no_lock_off_a_door_that_others_reach(tmp_path: Path) -> None:
+    stage, logs = await reloaded(tmp_path, {"listen": "0.0.0.0:0", "token": OLD}, {"listen": "127.0.0.1:0"})
+    assert stage.server.gate.access.token == OLD
+    assert [line["address"] for line in logs if line["log_level"] == "error"] == ["0.0.0.0"]
+
+
+async def test_a_certificate_that_takes_a_restart_is_no_lock_yet(tmp_path: Path) -> None:
+    made = make_certificates(tmp_path)
+    tls = {"cert": str(made.server), "key": str(made.server_key), "client_ca": str(made.authority)}
+    stage, _ = await reloaded(
+        tmp_path, {"listen": "0.0.0.0:0", "token": OLD}, {"listen": "0.0.0.0:0", "tls": tls, "requests_per_minute": 9}
+    )
+    assert (stage.server.gate.access.token, stage.server.gate.access.tls) == (OLD, None)
+
+
+@pytest.mark.parametrize(
+    ("listen", "after"),
+    [
+        ("127.0.0.1:0", {}),
+        ("0.0.0.0:0", {"listen": "0.0.0.0:0", "listen_unprotected": True}),
+    ],
+)
+async def test_a_lock_goes_where_nobody_else_comes_or_where_it_is_meant(
+    tmp_path: Path, listen: str, after: dict[str, object]
+) -> None:
+    stage, logs = await reloaded(tmp_path, {"listen": listen, "token": OLD}, after)
+    assert not stage.server.gate.access.is_guarded
+    assert all(line["log_level"] != "error" for line in logs)
+
+
+async def test_the_second_reload_is_held_against_the_door_that_is_open_too(tmp_path: Path) -> None:
+    stage, _ = await reloaded(tmp_path, {"listen": "0.0.0.0:0", "token": OLD}, {"listen": "127.0.0.1:0", "token": NEW})
+    assert stage.server.gate.access.token == NEW
+    assert stage.daemon._setup.listen_host == "0.0.0.0"
+    stage.settings = {}
+    with capture_logs() as logs:
+        stage.daemon._take_over(stage.load(), ())
+    assert stage.server.gate.access.token == NEW
+    assert [line["log_level"] for line in logs].count("error") == 1
