@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["report"]
 
 _CANNOT_TELL = 3
+_SUFFIXES = {PageFormat.HTML: "html", PageFormat.MARKDOWN: "md", PageFormat.JSON: "json", PageFormat.TEXT: "txt"}
 
 
 class WeekFormat(StrEnum):
@@ -56,11 +57,19 @@ def report(  # noqa: PLR0913, PLR0917 -- one parameter an option
         WeekFormat | None, typer.Option("--format", help="how to write it; else by the name of -o, else markdown")
     ] = None,
     output: Annotated[
-        Path | None, typer.Option("-o", "--output", metavar="FILE", help="write there; .html and .md choose the format")
+        Path | None,
+        typer.Option(
+            "-o", "--output", metavar="FILE", help="write there; .html and .md choose the format, a folder gets a page"
+        ),
     ] = None,
     to: Annotated[
         list[str] | None,
-        typer.Option("--to", metavar="PLACE", help="send it to s3://…, sns:ARN or https://…; may be given again"),
+        typer.Option(
+            "--to",
+            metavar="PLACE",
+            envvar="DYNASCOPE_REPORT_TO",
+            help="send it to s3://bucket/prefix/, sns:ARN or https://address; may be given again",
+        ),
     ] = None,
     acknowledge: Annotated[
         str | None, typer.Option(metavar="ID", help="keep an item out of reports until it moves by another half")
@@ -97,8 +106,9 @@ def report(  # noqa: PLR0913, PLR0917 -- one parameter an option
     from analyzer.cli.settings import settings_and_contract  # noqa: PLC0415 -- light start
     from analyzer.deliver import place_of  # noqa: PLC0415 -- light start
 
-    check_place(output)
-    _refuse_mixtures(acknowledge, take_back, reason, has_output=bool(output or to))
+    if output is None or not output.is_dir():
+        check_place(output)
+    _refuse_mixtures(acknowledge, take_back, reason, has_output=output is not None)
     places = tuple(place_of(one) for one in to or ())
     settings, declared = settings_and_contract(config, contract)
     desk = Desk.at(settings, declared, history, (region, profile), with_tokens=keys is WeekKeys.TOKEN)
@@ -113,8 +123,7 @@ def report(  # noqa: PLR0913, PLR0917 -- one parameter an option
         return
     found = desk.report(window)
     if output is not None or not places:
-        form_of_page = None if form is None else PageFormat(form.value)
-        print_page(_written(found, format_of(output, form_of_page, PageFormat.MARKDOWN)), output)
+        _print(found, None if form is None else PageFormat(form.value), output)
     if places:
         _send(desk, found, places, form)
     code = _exit_code(found, fail_on)
@@ -130,7 +139,21 @@ def _refuse_mixtures(acknowledge: str | None, take_back: str | None, reason: str
     if acknowledge is None and reason is not None:
         raise UsageError("--reason belongs to --acknowledge ID")
     if has_output and (acknowledge or take_back):
-        raise UsageError("--acknowledge and --take-back write no report: leave out -o and --to")
+        raise UsageError("--acknowledge and --take-back write no report: leave out -o")
+
+
+def _print(found: WeekReport, form: PageFormat | None, output: Path | None) -> None:
+    """Write to a file, into a folder under the name of the week, or to standard output."""
+    if output is not None and output.is_dir():
+        chosen = form or PageFormat.HTML
+        output /= f"{_name(found)}.{_SUFFIXES[chosen]}"
+    else:
+        chosen = format_of(output, form, PageFormat.MARKDOWN)
+    print_page(_written(found, chosen), output)
+
+
+def _name(found: WeekReport) -> str:
+    return f"dynascope-{found.week}"
 
 
 def _written(found: WeekReport, form: PageFormat) -> str:
@@ -152,7 +175,7 @@ def _send(desk: Desk, found: WeekReport, places: Sequence[Place], form: WeekForm
     for place in places:
         chosen = PageFormat(form.value if form is not None else place.otherwise)
         text = _written(found, chosen)
-        sent.append((place, Delivery(title, f"dynascope-{found.week}", chosen.value, text)))
+        sent.append((place, Delivery(title, _name(found), chosen.value, text)))
     for place, error in desk.send(sent):
         if error is None:
             print(f"dynascope: sent to {place}", file=sys.stderr)

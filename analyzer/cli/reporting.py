@@ -26,6 +26,8 @@ __all__ = ["Desk"]
 
 T = TypeVar("T")
 
+_HINT = "history must be readable for whoever runs this, and no newer than this version"
+
 
 class Desk(Struct, frozen=True):
     """Configuration, contract, the place of history with its region, and what to ask AWS with: region and profile."""
@@ -74,7 +76,7 @@ class Desk(Struct, frozen=True):
         return window
 
     def report(self, window: Window) -> WeekReport:
-        """Read history and write the report of a week; raises HistoryError or CollectError."""
+        """Read history and write the report of a week; raises CollectError."""
         return self._with_store(lambda store: self._report(store, window))
 
     def acknowledge(self, window: Window, identity: str, reason: str, who: str | None) -> Item:
@@ -131,15 +133,18 @@ class Desk(Struct, frozen=True):
         return await asyncio.to_thread(report_week, frame, past, self.contract, known)
 
     def _with_store(self, work: Callable[[BlobStore], Awaitable[T]]) -> T:
+        from analyzer.history.files import HistoryError  # noqa: PLC0415 -- heavy
         from analyzer.history_opening import open_store  # noqa: PLC0415 -- light start
 
-        if is_bucket(self.place):
-            return self._with_aws(lambda aws, _region: work(open_store(self.place, aws, region=self.region)))
+        async def run(aws: AwsCaller | None) -> T:
+            return await work(open_store(self.place, aws, region=self.region))
 
-        async def run() -> T:
-            return await work(open_store(self.place))
-
-        return asyncio.run(run())
+        try:
+            if is_bucket(self.place):
+                return self._with_aws(lambda aws, _region: run(aws))
+            return asyncio.run(run(None))
+        except HistoryError as error:
+            raise CollectError(str(error), hint=_HINT) from None
 
     def _with_aws(self, work: Callable[[AwsCaller, str], Awaitable[T]]) -> T:
         from analyzer.cli.calling import with_aws  # noqa: PLC0415 -- light start

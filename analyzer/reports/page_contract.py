@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from analyzer.render.blocks import Bullets, Grid, Heading, Paragraph, Snippet
+from analyzer.render.blocks import Grid, Heading, Paragraph, Snippet
 from analyzer.render.capacity import dollars
 from analyzer.render.words import share
 from analyzer.reports.item_words import many
@@ -95,7 +95,7 @@ def _coverage(report: WeekReport) -> Iterator[Block]:
         yield Paragraph("No request was seen.")
         return
     yield Grid(
-        ("table", "owner", "requests", "declared", "undeclared", "unclear", "declared units", "patterns seen"),
+        ("table", "owner", "requests", "declared", "undeclared", "unclear", "of units", "patterns"),
         tuple(
             (
                 one.table,
@@ -111,4 +111,7 @@ def _coverage(report: WeekReport) -> Iterator[Block]:
         ),
         frozenset({2, 3, 4, 5, 6, 7}),
     )
-    yield Bullets(("unclear: ambiguous between declared patterns, or not to be parsed",))
+    yield Paragraph(
+        "Unclear is what is ambiguous between declared patterns, or cannot be parsed; of units is the share of "
+        "capacity units that declared patterns take; patterns are those that were asked, of all that are declared."
+    )

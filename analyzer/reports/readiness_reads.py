@@ -65,10 +65,11 @@ def each_is_mapped_to_a_key(view: View) -> Answer:
     wrong = [words for table, pattern in view.patterns() for words in _misfits(table, pattern, described)]
     if wrong:
         return failed("; ".join(wrong[:3]) + (f"; and {len(wrong) - 3} more" if len(wrong) > 3 else ""))  # noqa: PLR2004 -- a few say enough
-    many_patterns = sum(1 for _ in view.patterns())
+    count = sum(1 for _ in view.patterns())
+    patterns = f"{count} {'pattern' if count == 1 else 'patterns'}"
     if all(table.name in described for table in view.contract.tables):
-        return proved(f"{many_patterns} patterns fit keys and indexes of the tables as they are")
-    return declared(f"{many_patterns} patterns name keys; not every table was described")
+        return proved(f"the keys of {patterns} are those of tables and indexes as they are")
+    return declared(f"the keys of {patterns} are declared; not every table was described")
 
 
 def _misfits(

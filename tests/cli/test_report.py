@@ -169,6 +169,21 @@ def test_what_cannot_be_meant_is_usage(
     assert said in capsys.readouterr().err
 
 
+def test_history_of_a_newer_version_is_a_source_that_failed(
+    shop: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    copy = tmp_path / "shop"
+    shutil.copytree(shop, copy)
+    monkeypatch.setattr("analyzer.history.files.SCHEMA_VERSION", 0)
+    assert ask(copy) == 3
+    assert "history must be readable" in capsys.readouterr().err
+
+
+def test_a_folder_gets_a_page_named_for_its_week(shop: Path, tmp_path: Path) -> None:
+    assert ask(shop, "-o", str(tmp_path), "--week", "2026-W20") == 3
+    assert [path.name for path in tmp_path.iterdir()] == ["dynascope-2026-W20.html"]
+
+
 def test_a_folder_that_is_not_there_is_usage(capsys: pytest.CaptureFixture[str]) -> None:
     assert execute(["report", "--history", "nowhere"]) == 2
     assert execute(["report"]) == 2

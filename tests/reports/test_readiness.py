@@ -157,8 +157,8 @@ CONDITIONS, RETRIES, TRANSACTIONS, TTL, CONSUMERS, DASHBOARD, BULK, TRUTH = (nam
         (DOCUMENTED, view(row(), contract={}, unclear=0.5), NOT, "50% of requests"),
         (MAPPED, view(contract={}), FAILED, "no pattern is declared"),
         (MAPPED, view(contract=pattern()), DECLARED, "not every table was described"),
-        (MAPPED, view(contract=pattern(), tables=(snapshot(),)), PROVED, "1 patterns fit"),
-        (MAPPED, view(contract=pattern("Scan"), tables=(snapshot(),)), PROVED, "1 patterns fit"),
+        (MAPPED, view(contract=pattern(), tables=(snapshot(),)), PROVED, "the keys of 1 pattern are those"),
+        (MAPPED, view(contract=pattern("Scan"), tables=(snapshot(),)), PROVED, "the keys of 1 pattern are those"),
         (MAPPED, view(contract=pattern(key={"SK": "A"})), FAILED, "p does not name PK"),
         (
             MAPPED,
@@ -172,7 +172,7 @@ CONDITIONS, RETRIES, TRANSACTIONS, TTL, CONSUMERS, DASHBOARD, BULK, TRUTH = (nam
                 contract=pattern("Query", index="G", key={"GPK": "A"}) | {"indexes": [INDEX]}, tables=(snapshot("G"),)
             ),
             PROVED,
-            "1 patterns fit",
+            "the keys of 1 pattern are those",
         ),
         (SCANS, view(), NOT, "no request was seen"),
         (SCANS, view(row()), PROVED, "no Scan was seen"),
