@@ -100,9 +100,9 @@ def _refuse_many(buckets: Buckets, address: str) -> None:
 
 
 def _has_token(request: web.Request, token: str | None) -> bool:
-    """Compare in a time that tells nothing of how much of a token is right."""
+    """Compare in a time that tells nothing of how much of a token is right; bytes that are no text are wrong ones."""
     scheme, _, told = request.headers.get("Authorization", "").partition(" ")
-    is_same = hmac.compare_digest(told.strip().encode(), (token or "").encode())
+    is_same = hmac.compare_digest(told.strip().encode(errors="surrogateescape"), (token or "").encode())
     return token is not None and scheme.lower() == _SCHEME and is_same
 
 

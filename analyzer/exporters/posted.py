@@ -30,9 +30,17 @@ def refuse_strangers(request: Request) -> None:
     origin, host = request.headers.get("Origin"), request.headers.get("Host", "")
     if origin is None:
         return
-    is_own = urlsplit(origin).netloc.lower() == host.lower() != ""
+    is_own = _authority(origin) == host.lower() != ""
     if not is_own or not (is_authorized or is_loopback(host_of(host))):
         raise web.HTTPForbidden
+
+
+def _authority(origin: str) -> str:
+    """Return host and port of an origin, nothing where it cannot be read: such a page is not ours."""
+    try:
+        return urlsplit(origin).netloc.lower()
+    except ValueError:
+        return ""
 
 
 async def posted(request: Request) -> bytes:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import ssl
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
@@ -86,6 +87,23 @@ async def test_who_guesses_has_to_wait_whatever_he_says_next() -> None:
         assert (status, int(headers["Retry-After"])) == (429, 3)
 
 
+async def test_bytes_that_are_no_text_are_a_wrong_try_like_any_other() -> None:
+    async with served(token=TOKEN) as client:
+        port = int(client.url.rpartition(":")[2])
+        for _ in range(20):
+            assert await raw_status(port, b"Authorization: Bearer \xff") == 401
+        assert (await client.get("/api/v1/report", authorization=RIGHT))[0] == 429
+
+
+async def raw_status(port: int, header: bytes) -> int:
+    """Return the status that a request with a header of any bytes gets."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    writer.write(b"GET /api/v1/report HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n" + header + b"\r\n\r\n")
+    status = (await reader.readline()).split()[1]
+    writer.close()
+    return int(status)
+
+
 async def test_an_address_asks_so_often_and_no_more() -> None:
     async with served(requests_a_minute=8) as client:
         assert [(await client.get("/api/v1/findings"))[0] for _ in range(3)] == [200, 200, 429]
@@ -104,6 +122,7 @@ async def test_the_page_may_mark_and_a_foreign_page_may_not() -> None:
         assert await client.mark(Origin=client.url) == 201
         assert await client.mark(Origin="http://127.0.0.1:1") == 403
         assert await client.mark(Origin="null") == 403
+        assert await client.mark(Origin="http://[bad") == 403
     async with served(token=TOKEN) as client:
         assert await client.mark(Origin="https://example.org", Authorization=RIGHT) == 403
 
