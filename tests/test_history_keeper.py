@@ -233,10 +233,123 @@ def test_a_day_has_its_findings_tables_and_pairs_and_a_restart_goes_on_with_them
     assert len(desk.read(Kind.SHAPES)) == 1
 
 
-def test_what_cannot_be_tidied_is_said_and_writing_goes_on(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    async def broken(*_: object) -> None:
-        raise HistoryError("cannot list: Permission denied")
+async def broken(*_: object, **__: object) -> None:
+    raise HistoryError("cannot read: Connection reset by peer")
 
+
+def a_day_before(desk: Desk) -> None:
+    """Leave a file of today with one finding, as a process before would have."""
+    desk.keeper.look(T, [finding("f1")], [], lambda: CallBook(()))
+    asyncio.run(desk.keeper.write())
+
+
+def test_a_file_of_the_day_that_cannot_be_read_is_not_replaced_before_it_was(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    a_day_before(desk)
+    keeper = desk.new()
+    with monkeypatch.context() as patch:
+        patch.setattr(desk.dataset, "load", broken)
+        with pytest.raises(TimeoutError):
+            asyncio.run(asyncio.wait_for(keeper.run(lambda: T), 0.05))
+        keeper.look(T, [finding("f2")], [], lambda: CallBook(()))
+        asyncio.run(keeper.write())
+    assert [row["id"] for row in desk.read(Kind.FINDINGS)] == ["f1"]
+    assert ("error", "history of the day cannot be read") in desk.log.lines
+    asyncio.run(keeper.write())
+    assert [row["id"] for row in desk.read(Kind.FINDINGS)] == ["f1", "f2"]
+
+
+def test_a_torn_file_of_the_day_is_set_aside_before_it_is_replaced(desk: Desk) -> None:
+    a_day_before(desk)
+    (file,) = (desk.folder / "history/kind=findings").rglob("*.parquet")
+    file.write_bytes(b"PAR1")
+    keeper = desk.new()
+    keeper.look(T, [finding("f2")], [], lambda: CallBook(()))
+    asyncio.run(keeper.write())
+    assert [row["id"] for row in desk.read(Kind.FINDINGS)] == ["f2"]
+    assert file.with_name(f"{file.name}.torn").read_bytes() == b"PAR1"
+    assert desk.log.lines == [("error", "history set aside: it cannot be read")]
+
+
+def of_day(desk: Desk, kind: Kind, days: int) -> list[dict[str, Any]]:
+    """The rows of a day so many days after today."""
+    start = T - T % DAY + days * DAY
+    found: list[dict[str, Any]] = asyncio.run(
+        desk.dataset.read_range(kind, Window(start, start + DAY))
+    ).rows.to_pylist()
+    return found
+
+
+def pair_at(at: int) -> CallBook:
+    user, order = (shape("GetItem", name, key=(KeyPredicate("PK", "=", f"{name}#<id>"),)) for name in ("USER", "ORDER"))
+    return CallBook([call(of=of, trace="t", at=at / 1000) for of in (user, order)])
+
+
+def test_midnight_writes_what_the_day_still_owed(desk: Desk) -> None:
+    midnight = T - T % DAY + DAY
+    book = pair_at(midnight - 30_000)
+    desk.keeper.look(midnight - 120_000, [finding("f1")], [], lambda: book)
+    asyncio.run(desk.keeper.write())
+    desk.keeper.look(midnight - 60_000, [finding("f2")], [], lambda: book)
+    desk.keeper.look(midnight + 10_000, [finding("f3")], [], lambda: book)
+    asyncio.run(desk.keeper.write())
+    assert [row["id"] for row in of_day(desk, Kind.FINDINGS, 0)] == ["f1", "f2"]
+    assert [row["id"] for row in of_day(desk, Kind.FINDINGS, 1)] == ["f3"]
+    assert [row["traces"] for row in of_day(desk, Kind.PAIRS, 0)] == [1]
+
+
+def test_the_end_writes_what_the_day_still_owes(desk: Desk) -> None:
+    desk.keeper.look(T, [finding("f1")], [], lambda: pair_at(T + 5000))
+    asyncio.run(desk.keeper.write())
+    desk.keeper.look(T + 10_000, [finding("f2")], [], lambda: pair_at(T + 5000))
+    with pytest.raises(TimeoutError):
+        asyncio.run(asyncio.wait_for(desk.keeper.run(lambda: T), 0.2))
+    assert [row["id"] for row in desk.read(Kind.FINDINGS)] == ["f1", "f2"]
+    assert len(desk.read(Kind.PAIRS)) == 1
+
+
+def test_rows_that_wait_for_their_turn_keep_the_day_that_they_are_of(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    midnight, write_day = T - T % DAY + DAY, desk.dataset.write_day
+
+    async def slowly(kind: Kind, start: int, *rest: Any) -> None:
+        desk.keeper.look(midnight + 10_000, [finding("f2")], [], lambda: CallBook(()))
+        await write_day(kind, start, *rest)
+
+    snapshot = TableSnapshot(target=CASES, table=TableDescription(name="cases"))
+    desk.keeper.look(midnight - 10_000, [finding("f1")], [snapshot], lambda: CallBook(()))
+    monkeypatch.setattr(desk.dataset, "write_day", slowly)
+    asyncio.run(desk.keeper.write())
+    asyncio.run(desk.keeper.write())
+    assert [len(of_day(desk, Kind.TABLES, day)) for day in (0, 1)] == [1, 0]
+    assert [row["id"] for row in of_day(desk, Kind.FINDINGS, 1)] == ["f2"]
+    assert {row["start"].day for row in of_day(desk, Kind.TABLES, 0)} == {30}
+
+
+def test_shapes_of_a_minute_before_midnight_are_told_in_their_day(desk: Desk) -> None:
+    closed = desk.closed(1, minute=15 * 60 - 1)
+    desk.keeper.look(T - T % DAY + DAY + 120_000, [], [], lambda: CallBook(()))
+    desk.keeper.take(closed)
+    asyncio.run(desk.keeper.write())
+    assert [len(of_day(desk, Kind.SHAPES, day)) for day in (0, 1)] == [1, 0]
+
+
+def test_days_that_cannot_be_written_wait_and_the_oldest_of_too_many_is_lost(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr(desk.dataset, "write_day", broken)
+        for day in range(10):
+            desk.keeper.look(T + day * DAY, [finding(f"f{day}")], [], lambda: CallBook(()))
+            asyncio.run(desk.keeper.write())
+    assert desk.log.lines.count(("error", "history of a day is lost: it could not be written")) == 2
+    asyncio.run(desk.keeper.write())
+    assert [len(of_day(desk, Kind.FINDINGS, day)) for day in range(10)] == [0, 0, *[1] * 8]
+
+
+def test_what_cannot_be_tidied_is_said_and_writing_goes_on(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("analyzer.history_keeper.tidy", broken)
     file = desk.folder / "history/kind=shapes/date=2026-11-30/20261130-d1.parquet"
     asyncio.run(live(desk.keeper, lambda: None, desk.closed(1), file))
