@@ -41,7 +41,6 @@ _MOVES_ALWAYS = frozenset({"analysis_seconds", "as_of", "records"})
 class News(Struct, frozen=True):
     """What one judgement has to tell: every part, and the text of what of it lasts."""
 
-    turn: int
     as_of: str
     parts: Parts
     texts: dict[str, str]
@@ -68,8 +67,10 @@ class Events:
         self._heartbeat = heartbeat_seconds
         self._listeners: set[asyncio.Event] = set()
         self._turn = 0
-        self._news: News | None = None
+        self._news: asyncio.Task[News] | None = None
+        self._news_turn = 0
         self._is_closed = False
+        self._era = 0
 
     def wake(self) -> None:
         """Tell every listener that something was judged; one that is still at the last update gets the newest next."""
@@ -77,10 +78,16 @@ class Events:
         for listener in self._listeners:
             listener.set()
 
+    def end_streams(self) -> None:
+        """End every stream that there is: whoever may listen on asks for another."""
+        self._era += 1
+        for listener in self._listeners:
+            listener.set()
+
     def close(self) -> None:
-        """End every stream."""
+        """End every stream, also those to come."""
         self._is_closed = True
-        self.wake()
+        self.end_streams()
 
     async def stream(self, request: web.Request, question: MapQuestion | None) -> web.StreamResponse:
         """Answer a request with updates until its client leaves."""
@@ -89,32 +96,37 @@ class Events:
         answer = web.StreamResponse(
             headers={"Content-Type": "text/event-stream", "Cache-Control": "no-store", "X-Accel-Buffering": "no"}
         )
-        woken = asyncio.Event()
+        woken, era = asyncio.Event(), self._era
         self._listeners.add(woken)
         try:
             await answer.prepare(request)
-            await self._tell(answer, woken, question)
+            await self._tell(answer, woken, question, era)
         except (ConnectionError, TimeoutError):
             pass  # the client left
         finally:
             self._listeners.discard(woken)
         return answer
 
-    async def _tell(self, answer: web.StreamResponse, woken: asyncio.Event, question: MapQuestion | None) -> None:
+    async def _tell(
+        self, answer: web.StreamResponse, woken: asyncio.Event, question: MapQuestion | None, era: int
+    ) -> None:
         told = Told()
         woken.set()
-        while not self._is_closed:
+        while not self._is_over(era):
             try:
                 await asyncio.wait_for(woken.wait(), self._heartbeat)
             except TimeoutError:
                 await _send(answer, ": still here\n\n")
                 continue
             woken.clear()
-            if self._is_closed:
+            if self._is_over(era):
                 return
             update = await self._update(told, question)
-            if update is not None:
+            if update is not None and not self._is_over(era):
                 await _send(answer, f"event: report\ndata: {json.dumps(update, separators=(',', ':'))}\n\n")
+
+    def _is_over(self, era: int) -> bool:
+        return self._is_closed or self._era != era
 
     async def _update(self, told: Told, question: MapQuestion | None) -> dict[str, Any] | None:
         """Return what this listener does not know yet; None before anything was judged."""
@@ -134,12 +146,19 @@ class Events:
 
     async def _newest(self) -> News:
         """Return what there is to tell, made once for all listeners; raises HTTPServiceUnavailable before any of it."""
-        turn = self._turn
-        if self._news is None or self._news.turn != turn:
-            as_of, parts = await self._parts()
-            texts = {name: json.dumps(_lasting(part), sort_keys=True) for name, part in parts.items()}
-            self._news = News(turn, as_of, parts, texts)
-        return self._news
+        if self._news is None or self._news_turn != self._turn:
+            self._news_turn, self._news = self._turn, asyncio.ensure_future(self._made())
+        made = self._news
+        try:
+            return await asyncio.shield(made)
+        finally:
+            if self._news is made and made.done() and (made.cancelled() or made.exception() is not None):
+                self._news = None  # it is tried again; one who left meanwhile changes nothing for the others
+
+    async def _made(self) -> News:
+        as_of, parts = await self._parts()
+        texts = {name: json.dumps(_lasting(part), sort_keys=True) for name, part in parts.items()}
+        return News(as_of, parts, texts)
 
 
 def changed_columns(before: HeatMap | None, now: HeatMap, *, is_relative: bool = False) -> dict[str, Any] | None:

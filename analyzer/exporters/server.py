@@ -99,7 +99,12 @@ class Server:
         self._exposition = exposition
 
     def admit(self, access: Access) -> None:
-        """Ask this of clients from now on; another certificate of the server takes a new start."""
+        """Ask this of clients from now on; another certificate of the server takes a new start.
+
+        Streams end where anything of it changed, since they were let in by what was asked before.
+        """
+        if access != self.gate.access:
+            self.screen.events.end_streams()
         self.gate = Gate(access)
 
     async def start(self, host: str, port: int) -> int:

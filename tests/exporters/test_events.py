@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
@@ -12,6 +13,7 @@ import msgspec
 import numpy as np
 import pytest
 
+from analyzer.exporters.access import Access
 from analyzer.exporters.events import Events, changed_columns
 from analyzer.exporters.server import Server
 from analyzer.model.finding import Direction
@@ -83,6 +85,56 @@ async def test_streams_end_when_the_server_stops() -> None:
         await server.stop()
         async with asyncio.timeout(20):
             assert await answer.content.read() == b""
+
+
+async def test_a_token_that_was_revoked_listens_no_more() -> None:
+    old, new = Access("0123456789abcdef-old"), Access("0123456789abcdef-new")
+    async with served() as (server, url, session):
+        server.admit(old)
+        await server.export(made_report())
+        async with session.get(url, headers={"Authorization": f"Bearer {old.token}"}) as answer:
+            await next_update(answer.content)
+            server.admit(new)
+            async with asyncio.timeout(20):
+                assert await answer.content.read() == b"\n"
+        async with session.get(url, headers={"Authorization": f"Bearer {new.token}"}) as answer:
+            await next_update(answer.content)
+            server.admit(new)
+            await server.export(made_report())
+            await next_update(answer.content)
+
+
+async def test_what_there_is_to_tell_is_made_once_for_all_who_listen() -> None:
+    made: list[str] = []
+    async with served() as (server, url, session), contextlib.AsyncExitStack() as stack:
+
+        async def parts() -> tuple[str, dict[str, Any]]:
+            made.append("parts")
+            return await server.screen.parts()
+
+        server.screen.events = Events(parts, server.screen.drawn)
+        answers = [await stack.enter_async_context(session.get(url)) for _ in range(4)]
+        await server.export(made_report())
+        await asyncio.gather(*(next_update(answer.content) for answer in answers))
+        made.clear()
+        await server.export(msgspec.structs.replace(made_report(), as_of=AS_OF + SLICE_MS))
+        await asyncio.gather(*(next_update(answer.content) for answer in answers))
+        assert made == ["parts"]
+
+
+async def test_a_listener_that_leaves_takes_nothing_from_the_others() -> None:
+    may_go_on = asyncio.Event()
+
+    async def parts() -> tuple[str, dict[str, Any]]:
+        await may_go_on.wait()
+        return "now", {"verdict": {}}
+
+    events = Events(parts, lambda _: parts())  # type: ignore[arg-type,return-value] # no map is asked for
+    first, second = asyncio.ensure_future(events._newest()), asyncio.ensure_future(events._newest())
+    await asyncio.sleep(0)
+    first.cancel()
+    may_go_on.set()
+    assert (await second).as_of == "now"
 
 
 async def test_what_is_asked_wrongly_is_refused_before_the_stream_begins() -> None:
