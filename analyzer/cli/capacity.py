@@ -10,7 +10,7 @@ import typer
 
 from analyzer.cli.calling import ProfileOption, RegionOption, with_aws
 from analyzer.cli.paged import PageFormat, as_json, check_place, format_of, print_page, rendered
-from analyzer.cli.shapes import Input
+from analyzer.cli.shapes import HistoryOption, Input, WeekOption
 from analyzer.errors import UsageError
 
 if TYPE_CHECKING:
@@ -34,6 +34,8 @@ def capacity(  # noqa: PLR0913, PLR0917 -- one parameter an option
     recording: Annotated[
         str | None, typer.Option(metavar="FILE", help="a recording, such as `diagnose --record` writes")
     ] = None,
+    history: HistoryOption = None,
+    week: WeekOption = None,
     live: Annotated[bool, typer.Option("--live", help="ask AWS too where a log is given")] = False,
     contract: Annotated[
         list[Path] | None, typer.Option(metavar="PATH", help="declared access patterns; may be given again")
@@ -63,16 +65,18 @@ def capacity(  # noqa: PLR0913, PLR0917 -- one parameter an option
 
     On demand, with a maximum, provisioned with autoscaling, reserved and Standard-IA, at the demand that was observed:
     dollars a month, the arithmetic and the risk of each; and what each pattern costs beside what it should. It reads
-    CloudWatch and the table's description unless a log or a recording is given, and changes nothing.
+    CloudWatch and the table's description unless a log, a recording or history is given, and changes nothing.
 
     \b
       dynascope capacity orders --since 7d --contract contract.yaml
       dynascope capacity orders --log requests.jsonl --contract contract.yaml --event 5x
       dynascope capacity orders --recording day.jsonl -o capacity.html
+      dynascope capacity orders --history s3://bucket/prefix --week 2026-W48
 
     Exit 0 when it could be reckoned, 2 on wrong usage, 3 when no consumed units are known or AWS could not be asked.
     """  # noqa: D301 -- the backslash keeps lines of the examples apart
     from analyzer.cli.planned import Bench, tables_in  # noqa: PLC0415 -- light start
+    from analyzer.cli.remembered import refuse_two  # noqa: PLC0415 -- light start
     from analyzer.cli.settings import settings_and_contract  # noqa: PLC0415 -- light start
     from analyzer.planning.capacity import plan_capacity  # noqa: PLC0415 -- light start
     from analyzer.render.capacity import capacity_page  # noqa: PLC0415 -- light start
@@ -81,8 +85,11 @@ def capacity(  # noqa: PLR0913, PLR0917 -- one parameter an option
     check_place(output)
     if recording is not None and (log or live or since is not None):
         raise UsageError("--recording holds its own stretch: leave out --log, --live and --since")
+    refuse_two(history, week, {"--log": log, "--recording": recording, "--live": live, "--since": since})
     bench = Bench(*settings_and_contract(config, contract))
-    if recording is not None:
+    if history is not None:
+        found = _from_history(bench, history, week)
+    elif recording is not None:
         bench, found = _from_recording(bench, recording, has_contract=bool(contract))
     elif log and not live:
         found = _from_logs(bench, log, since, shape, mapping)
@@ -136,6 +143,12 @@ def _from_recording(bench: Bench, name: str, *, has_contract: bool) -> tuple[Ben
         if recorded is not None and not (has_contract or bench.settings.contract):
             bench = Bench(bench.settings, contract_from(recorded, f"{name} (contract)"))
         return bench, observed_recording(bench, path)
+
+
+def _from_history(bench: Bench, place: str, week: str | None) -> tuple[Observed, ...]:
+    from analyzer.cli.planned_history import observed_history  # noqa: PLC0415 -- only what is asked for
+
+    return observed_history(bench, place, week)
 
 
 def _from_logs(

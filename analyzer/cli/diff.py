@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from analyzer.cli.paged import PageFormat, as_json, check_place, format_of, print_page, rendered
-from analyzer.cli.shapes import Input
+from analyzer.cli.shapes import HistoryOption, Input, WeekOption
 from analyzer.errors import UsageError
 
 __all__ = ["diff"]
@@ -25,6 +25,8 @@ def diff(  # noqa: PLR0913, PLR0917 -- one parameter an option
         str | None,
         typer.Option(metavar="TIME", help="RFC 3339 time, or how long before the logs end, such as 7d"),
     ] = None,
+    history: HistoryOption = None,
+    week: WeekOption = None,
     form: Annotated[
         PageFormat | None, typer.Option("--format", help="how to print; else by the name of -o, else text")
     ] = None,
@@ -37,18 +39,21 @@ def diff(  # noqa: PLR0913, PLR0917 -- one parameter an option
 ) -> None:
     """Say what a change of contract does to heat, cost and indexes.
 
-    At traffic that was observed, where a log is given: units and heat are those observed, scaled by what both contracts
-    say a request costs. It calls nobody and changes nothing; it is made for a pull request.
+    At traffic that was observed, where a log or history is given: units and heat are those observed, scaled by what
+    both contracts say a request costs. It changes nothing, and calls nobody but the bucket that holds history; it is
+    made for a pull request.
 
     \b
       dynascope diff contract.yaml changed.yaml --log 'last-week/*.jsonl.gz'
+      dynascope diff contract.yaml changed.yaml --history s3://bucket/prefix
       dynascope diff contract.yaml changed.yaml --format markdown -o comment.md
 
     Exit 0 when nothing breaks, 1 when the heat of a key crosses 1 or a pattern loses its index, 2 on wrong usage or a
-    contract that cannot be read.
+    contract that cannot be read, 3 when history cannot be read.
     """  # noqa: D301 -- the backslash keeps lines of the examples apart
     from analyzer.cli.planned import Bench  # noqa: PLC0415 -- light start
-    from analyzer.cli.planned_logs import observed_in  # noqa: PLC0415 -- light start
+    from analyzer.cli.planned_logs import by_declaration, observed_in  # noqa: PLC0415 -- light start
+    from analyzer.cli.remembered import refuse_two  # noqa: PLC0415 -- light start
     from analyzer.cli.settings import settings_and_contract  # noqa: PLC0415 -- light start
     from analyzer.planning.diff import diff_contracts  # noqa: PLC0415 -- light start
     from analyzer.render.diff import diff_page  # noqa: PLC0415 -- light start
@@ -59,12 +64,19 @@ def diff(  # noqa: PLR0913, PLR0917 -- one parameter an option
             raise UsageError(f"{path}: there is no such file or folder")
     if since is not None and not log:
         raise UsageError("--since bounds the stretch of a --log; give one")
+    refuse_two(history, week, {"--log": log})
     bench = Bench(*settings_and_contract(config, [contract_a]))
     after = settings_and_contract(config, [contract_b])[1]
-    found = observed_in(bench, log, since, shape, mapping) if log else {}
+    if history is not None:
+        from analyzer.cli.planned_history import observed_history  # noqa: PLC0415 -- only what is asked for
+
+        found = by_declaration(bench, observed_history(bench, history, week))
+    else:
+        found = observed_in(bench, log, since, shape, mapping) if log else {}
     notes = tuple(dict.fromkeys(note for one in found.values() for note in one.complaints))
-    if log and not found:
-        notes = (*notes, f"the logs hold no request to a table of {contract_a}: rates are the declared ones")
+    if (log or history) and not found:
+        source = "the logs hold" if log else "history holds"
+        notes = (*notes, f"{source} no request to a table of {contract_a}: rates are the declared ones")
     outcome = diff_contracts(bench.contract, after, found, notes)
     chosen = format_of(output, form, PageFormat.TEXT)
     print_page(as_json(outcome) if chosen is PageFormat.JSON else rendered(diff_page(outcome), chosen), output)

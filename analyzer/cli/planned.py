@@ -36,14 +36,24 @@ from analyzer.traffic.join import join
 from analyzer.traffic.told import told_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from analyzer.model.batch import Batch
+    from analyzer.model.finding import Direction
     from analyzer.model.target import Target
+    from analyzer.planning.load import Load
     from analyzer.requests.digest import Digest
 
-__all__ = ["Bench", "faults_of", "observed_batch", "observed_logs", "observed_recording", "tables_in"]
+__all__ = [
+    "Bench",
+    "faults_of",
+    "observed_batch",
+    "observed_logs",
+    "observed_recording",
+    "observed_table",
+    "tables_in",
+]
 
 _LATE_MS = 120_000
 _HARVEST_SLICES = 180
@@ -199,14 +209,21 @@ def _joined(
     attribute = Attributor(bench.contract)
     traffics = join(observed, attribute, bench.contract, EMPTY, attribute.template)
     loads = harvest.loads(observed.window, told_of(observed).home_of)
-    return tuple(
-        Observed(
-            traffics=tuple(listed),
-            logged={place: load for place, load in loads.items() if place[0].base == listed[0].target},
-            faults=faults_of(bench.contract, _declared_name(bench.contract, listed[0])),
-            complaints=complaints,
-        )
-        for listed in _by_table(traffics)
+    return tuple(observed_table(bench, listed, loads, complaints) for listed in _by_table(traffics))
+
+
+def observed_table(
+    bench: Bench,
+    traffics: Sequence[Traffic],
+    loads: Mapping[tuple[Target, Direction], Load],
+    complaints: tuple[str, ...],
+) -> Observed:
+    """Return what was observed of one table, its traffic first and those of its indexes after it."""
+    return Observed(
+        traffics=tuple(traffics),
+        logged={place: load for place, load in loads.items() if place[0].base == traffics[0].target},
+        faults=faults_of(bench.contract, _declared_name(bench.contract, traffics[0])),
+        complaints=complaints,
     )
 
 

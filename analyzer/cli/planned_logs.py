@@ -13,7 +13,7 @@ from analyzer.cli.reading import LogFile, at_rest, end_of, is_recording
 from analyzer.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from pathlib import Path
 
     from analyzer.cli.planned import Bench
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from analyzer.contract.model import Contract
     from analyzer.planning.capacity_evidence import Observed
 
-__all__ = ["named_logs", "observed_in", "stretch_of"]
+__all__ = ["by_declaration", "named_logs", "observed_in", "stretch_of"]
 
 
 def named_logs(
@@ -56,6 +56,11 @@ def observed_in(
     else:
         files = named_logs(names, bench.contract, shape, mapping, _tell)
         observed = observed_logs(bench, files, stretch_of(files, since))
+    return by_declaration(bench, observed)
+
+
+def by_declaration(bench: Bench, observed: Iterable[Observed]) -> dict[str, Observed]:
+    """Return what was observed of declared tables, the first of each, by the name that it is declared with."""
     found: dict[str, Observed] = {}
     for one in observed:
         declared = bench.contract.table(one.traffics[0].target)

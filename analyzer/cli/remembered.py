@@ -19,13 +19,13 @@ from analyzer.model.instant import Instant, format_instant
 from analyzer.model.sight import Gap, GapReason, SourceName
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterable
+    from collections.abc import Awaitable, Callable, Iterable, Mapping
 
     from analyzer.config import Settings
     from analyzer.history.dataset import Dataset
     from analyzer.model.target import Target
 
-__all__ = ["Remembered", "check_history", "placed", "read_history", "recall", "recalling"]
+__all__ = ["Remembered", "check_history", "is_history", "placed", "read_history", "recall", "recalling", "refuse_two"]
 
 T = TypeVar("T")
 
@@ -57,6 +57,11 @@ def check_history(place: str) -> None:
         raise UsageError(f"--history {place}: it holds no history, which is in folders such as kind=hours; {mend}")
 
 
+def is_history(place: str) -> bool:
+    """Whether a place is history: a bucket, or a folder that holds some."""
+    return is_bucket(place) or _is_history(Path(place))
+
+
 def _is_history(folder: Path) -> bool:
     return any(folder.glob("kind=*"))
 
@@ -85,6 +90,15 @@ def read_history(place: str, settings: Settings, work: Callable[[Dataset], Await
 
 async def _wait(work: Awaitable[T]) -> T:
     return await work
+
+
+def refuse_two(history: str | None, week: str | None, others: Mapping[str, object]) -> None:
+    """Raise UsageError where traffic is named twice, or a week of no history."""
+    if history is None and week is not None:
+        raise UsageError("--week names a week of --history; give one")
+    named = [name for name, value in others.items() if value]
+    if history is not None and named:
+        raise UsageError(f"--history tells the traffic by itself: leave out {', '.join(named)}")
 
 
 def recalling(place: str | None, settings: Settings) -> Callable[[Instant, Iterable[Target]], Remembered] | None:

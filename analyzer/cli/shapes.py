@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-__all__ = ["HistoryOption", "Input"]
+__all__ = ["HistoryOption", "Input", "WeekOption"]
 
 
 class Input(StrEnum):
@@ -28,5 +28,9 @@ class Input(StrEnum):
 
 HistoryOption = Annotated[
     str | None,
-    typer.Option("--history", metavar="DIR|S3", help="history that a daemon wrote: what was ordinary before"),
+    typer.Option("--history", metavar="DIR|S3", help="history that a daemon wrote: the weeks before"),
+]
+WeekOption = Annotated[
+    str | None,
+    typer.Option("--week", metavar="WEEK", help="the ISO week of history, such as 2026-W48; else the last whole one"),
 ]

@@ -147,10 +147,10 @@ def design_of(table: TableDeclaration, seen: Seen | None = None, faults: tuple[s
     )
 
 
-def seen_in_plan(plan: Capacity, observed: Observed) -> Seen:
-    """Return what a request log showed of a table, its capacity plan with it."""
+def seen_in_plan(plan: Capacity, observed: Observed, source: str = "a request log") -> Seen:
+    """Return what a source showed of a table, its capacity plan with it."""
     rates = {one.pattern: one.requests_a_second or 0.0 for one in plan.patterns}
-    return Seen(window=plan.window, rates=rates, keys=hot_keys(observed.traffics), plan=plan)
+    return Seen(window=plan.window, rates=rates, keys=hot_keys(observed.traffics), plan=plan, source=source)
 
 
 def seen_in_report(report: Report, contract: Contract) -> dict[str, Seen]:

@@ -109,7 +109,7 @@ def test_a_daemon_stands_beside_it_too(
     [
         (("gone.yaml",), "gone.yaml: there is no such file or folder"),
         (("EMPTY",), "nothing is declared"),
-        (("DEMO", "--observed", "http://a", "--observed", "b"), "one daemon, or request logs, not both"),
+        (("DEMO", "--observed", "http://a", "--observed", "b"), "one daemon, one history, or request logs"),
         (("DEMO", "-o", "/gone/a.md"), "there is no folder"),
     ],
 )
