@@ -55,6 +55,7 @@ CONTRACT = Board(
                     queries=(Query(f"{_FOUND} == 1"),),
                     kind="table",
                     columns=("severity", "detector", "table", "index", "cause", "pattern"),
+                    runbooks="detector",
                     quiet="all traffic keeps to its contract",
                 ),
                 Panel(

@@ -40,5 +40,5 @@ def generate(places: Places | None = None) -> dict[str, str]:
     return {
         "alerts.yaml": write_rules(ALERTING, places),
         "recording.yaml": write_rules(RECORDING, places),
-        **{f"{name}.json": write_board(board) for name, board in BOARDS.items()},
+        **{f"{name}.json": write_board(board, places.daemon) for name, board in BOARDS.items()},
     }

@@ -53,6 +53,7 @@ OVERVIEW = Board(
                     queries=(Query(f"{_OPEN} == 1"),),
                     kind="table",
                     columns=("severity", "detector", "table", "index", "cause", "pattern"),
+                    runbooks="detector",
                 ),
                 Panel(
                     title="Findings by severity",

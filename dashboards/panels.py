@@ -17,6 +17,7 @@ from grafana_foundation_sdk.models.dashboard import (
     DashboardLinkType,
     DataSourceRef,
     DataTransformerConfig,
+    DynamicConfigValue,
     FieldColorModeId,
     Threshold,
     ThresholdsMode,
@@ -28,6 +29,7 @@ from grafana_foundation_sdk.models.prometheus import PromQueryFormat
 from msgspec import Struct
 
 from dashboards.expressions import TARGET, metric, unknown_metrics
+from dashboards.rules import Places
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -60,7 +62,8 @@ class Query(Struct, frozen=True):
 class Panel(Struct, frozen=True, kw_only=True):
     """One panel: `kind` is `series`, `stacked`, `stat` or `table`; `lines` are (value, color) of thresholds.
 
-    `quiet` says why it may have nothing to show.
+    `runbooks` is the column of a table whose values are detectors: each leads to its page. `quiet` says why it may have
+    nothing to show.
     """
 
     title: str
@@ -72,6 +75,7 @@ class Panel(Struct, frozen=True, kw_only=True):
     lines: tuple[tuple[float, str], ...] = ()
     most: float | None = None
     columns: tuple[str, ...] = ()
+    runbooks: str | None = None
     quiet: str | None = None
 
 
@@ -92,8 +96,8 @@ class Board(Struct, frozen=True, kw_only=True):
     targets: tuple[str, ...] = ()
 
 
-def write_board(board: Board) -> str:
-    """Write a dashboard as JSON; raises KeyError where it asks for a metric that there is not."""
+def write_board(board: Board, daemon: str = Places().daemon) -> str:
+    """Write a dashboard as JSON, links to the daemon whole; raises KeyError where it asks for an unknown metric."""
     for query in (query for row in board.rows for panel in row.panels for query in panel.queries):
         if unknown_metrics(query.expr):
             raise KeyError(query.expr)
@@ -107,7 +111,7 @@ def write_board(board: Board) -> str:
         .refresh("30s")
         .readonly()
         .variables(list(_variables(board)))
-        .annotations([_openings()] if board.targets else [])
+        .annotations([_openings(), _changes(board)] if board.targets else [])
         .link(
             dashboard.DashboardLink("Dynascope")
             .type(DashboardLinkType.DASHBOARDS)
@@ -115,14 +119,18 @@ def write_board(board: Board) -> str:
             .include_vars(include_vars=True)
             .keep_time(keep_time=True)
         )
+        .link(_link("Dynascope's page", f"{daemon}/"))
+        .link(_link("Runbooks", f"{daemon}/docs/"))
     )
     for row in board.rows:
         whole.with_row(dashboard.Row(row.title))
         for panel in row.panels:
-            whole.with_panel(_build(panel))
+            whole.with_panel(_build(panel, daemon))
     document: dict[str, Any] = json.loads(JSONEncoder(sort_keys=True).encode(whole.build()))
     for place, one in enumerate(document["panels"], start=1):
         one["id"] = place
+    for one in document["annotations"]["list"]:
+        one.update(_TEXTS[one["name"]])
     return json.dumps(document, indent=2, sort_keys=True) + "\n"
 
 
@@ -158,19 +166,47 @@ def _openings() -> dashboard.AnnotationQuery:
     )
 
 
-def _build(panel: Panel) -> Any:  # noqa: ANN401 - the SDK's builders of panels have no type of their own
+def _changes(board: Board) -> dashboard.AnnotationQuery:
+    """Mark what people and scaling changed, where it was changed."""
+    places = ",".join(f'{label}=~"${label}|"' for label in board.targets)
+    return (
+        dashboard.AnnotationQuery()
+        .name("Changes")
+        .datasource(_SOURCE)
+        .enable(enable=True)
+        .icon_color("blue")
+        .expr(f"max by (table, index, what) ({metric('dynascope_change_timestamp_seconds', more=places)}) * 1000")
+    )
+
+
+_TEXTS: dict[str, dict[str, object]] = {
+    "Critical and high findings": {"titleFormat": "{{severity}} {{detector}}", "textFormat": "{{table}} {{index}}"},
+    "Changes": {"titleFormat": "{{what}}", "textFormat": "{{table}} {{index}}", "useValueForTime": "on"},
+}
+"""What Grafana's source of Prometheus understands and the SDK has no words for; a change's value is when it was."""
+
+
+def _link(title: str, url: str) -> dashboard.DashboardLink:
+    return dashboard.DashboardLink(title).type(DashboardLinkType.LINK).url(url).target_blank(target_blank=True)
+
+
+def _build(panel: Panel, daemon: str) -> Any:  # noqa: ANN401 - the SDK's builders of panels have no type of their own
     if panel.kind == "stat":
         return _dressed(stat.Panel(), panel, _STAT_HEIGHT)
     if panel.kind == "table":
-        return _dressed(_table(panel), panel, _HEIGHT)
+        return _dressed(_table(panel, daemon), panel, _HEIGHT)
     return _dressed(_series(panel), panel, _HEIGHT)
 
 
-def _table(panel: Panel) -> TablePanel:
+def _table(panel: Panel, daemon: str) -> TablePanel:
     hidden = dict.fromkeys(("Time", "__name__", "job", "instance"), True)
     order = {name: place for place, name in enumerate(panel.columns)}
     tidy = DataTransformerConfig("organize", options={"excludeByName": hidden, "indexByName": order})
-    return table.Panel().with_transformation(tidy)
+    built = table.Panel().with_transformation(tidy)
+    if panel.runbooks is not None:
+        page = {"title": "Runbook", "url": f"{daemon}/docs/detectors/${{__value.text}}", "targetBlank": True}
+        built.override_by_name(panel.runbooks, [DynamicConfigValue("links", [page])])
+    return built
 
 
 def _series(panel: Panel) -> SeriesPanel:

@@ -70,6 +70,7 @@ TABLE_BOARD = Board(
                     kind="table",
                     width=16,
                     columns=("severity", "detector", "table", "index", "cause", "pattern"),
+                    runbooks="detector",
                 ),
                 Panel(
                     title="Table",

@@ -33,6 +33,9 @@ _UNITS = {
     "dynascope_items_returned_total": (Count.RETURNED, 1.0),
 }
 
+_STARTS = [0, *(place + 1 for place in DURATION_BUCKETS)]
+"""Where the histogram's coarse buckets begin among the digest's fine ones: a bound of theirs is always one of ours."""
+
 
 class Carried(Struct, frozen=True):
     """What to add to a counter so that it goes on from where it stood when the contract changed.
@@ -82,17 +85,22 @@ def count_cells(
 ) -> None:
     """Add requests, units, items, throttles, errors and durations of every cell."""
     patterns = [pattern_of(cell) for cell in counts.cells]
-    for place, cell in enumerate(counts.cells):
-        values = counts.values[place] / cell.sample_rate
-        where = place_of(cell.target)
-        pattern = patterns[place]
+    places = {target: place_of(target) for target in {cell.target for cell in counts.cells}}
+    words = {operation: _word(operation) for operation in {cell.shape.operation for cell in counts.cells}}
+    rates = np.array([cell.sample_rate for cell in counts.cells])[:, None]
+    every: list[list[float]] = (counts.values / rates).tolist()
+    durations: list[list[float]] = (np.add.reduceat(counts.latency, _STARTS, axis=1) / rates).tolist()
+    for cell, pattern, values, buckets in zip(counts.cells, patterns, every, durations, strict=True):
+        where = places[cell.target]
         if not cell.secondary:
-            operation = _word(cell.shape.operation)
-            table.add("dynascope_requests_total", (*where, operation, pattern), float(values[Count.REQUESTS]))
-            _observe(table, (*where, operation), counts.latency[place] / cell.sample_rate, values)
+            operation = words[cell.shape.operation]
+            table.add("dynascope_requests_total", (*where, operation, pattern), values[Count.REQUESTS])
+            if values[Count.LATENCY_KNOWN]:
+                seconds = values[Count.LATENCY_US] / 1e6
+                table.observe("dynascope_request_duration_seconds", (*where, operation), buckets, seconds)
         for name, (column, factor) in _UNITS.items():
             if values[column]:
-                table.add(name, (*where, pattern), float(values[column]) * factor)
+                table.add(name, (*where, pattern), values[column] * factor)
     for refusal in counts.refusals:
         cell = counts.cells[refusal.cell]
         labels = (*place_of(cell.target), _word(cell.shape.operation), patterns[refusal.cell], _word(refusal.code))
@@ -108,16 +116,6 @@ def count_once(table: SeriesTable, name: str, values: dict[tuple[str, ...], floa
     """Add counters that are kept elsewhere."""
     for labels, value in values.items():
         table.add(name, labels, value)
-
-
-def _observe(table: SeriesTable, labels: tuple[str, ...], latency: np.ndarray, values: np.ndarray) -> None:
-    """Pour the digest's fine buckets into the histogram's coarse ones: a bound of theirs is always one of ours."""
-    if not values[Count.LATENCY_KNOWN]:
-        return
-    starts = [0, *(place + 1 for place in DURATION_BUCKETS)]
-    coarse = np.add.reduceat(latency, starts)
-    seconds = float(values[Count.LATENCY_US]) / 1e6
-    table.observe("dynascope_request_duration_seconds", labels, [float(count) for count in coarse], seconds)
 
 
 def _name(text: str) -> str:

@@ -35,6 +35,11 @@ def describe_report(table: SeriesTable, report: Report, place_of: Callable[[Targ
     table.raise_to("dynascope_window_end_timestamp_seconds", (), report.window.end / 1000)
     for finding in report.findings:
         _describe_finding(table, report, finding, place_of)
+    for change in report.changes:
+        where = place_of(
+            Target(change.account or report.account, change.region or report.region, change.table or "", change.index)
+        )
+        table.raise_to("dynascope_change_timestamp_seconds", (*where, change.what), change.time / 1000)
     for detector, times in Counter(skip.detector for skip in report.skipped).items():
         table.raise_to("dynascope_skipped_detectors", (detector,), times)
     for line in report.coverage:

@@ -139,6 +139,12 @@ METRICS: tuple[Metric, ...] = (
         "cause",
     ),
     _gauge(
+        "dynascope_change_timestamp_seconds",
+        "When something was last changed, by what it was; `table` is empty where it may be of every table.",
+        "what",
+        most_series=500,
+    ),
+    _gauge(
         "dynascope_capacity_consumed_ratio",
         "Consumed units a second ÷ capacity of the table or index, over the window.",
         "direction",

@@ -14,6 +14,8 @@ __all__ = ["Distribution", "Exemplar", "SeriesTable"]
 Labels = tuple[str, ...]
 
 _OTHER = "other"
+_FOLDED = 4
+"""A bound may be exceeded by a part in so many, for `other` of single tables; beyond that one series holds the rest."""
 
 
 class Exemplar(NamedTuple):
@@ -105,6 +107,6 @@ class SeriesTable:
         if metric.kind is Kind.GAUGE or metric.kind is Kind.INFO or not metric.of_target:
             return None
         own = (*labels[: len(TARGET)], *(_OTHER for _ in metric.labels))
-        if own in known or len(known) < 2 * metric.most_series:
+        if own in known or len(known) < metric.most_series + metric.most_series // _FOLDED:
             return own
         return tuple(_OTHER for _ in labels)

@@ -78,6 +78,25 @@ def test_links_lead_where_one_says() -> None:
     assert "127.0.0.1" not in text
 
 
+def test_dashboards_lead_to_the_page_to_runbooks_and_to_one_another() -> None:
+    text = generate(Places("https://watcher.example", "https://grafana.example"))["overview.json"]
+    document = json.loads(text)
+    assert [(link["type"], link.get("url", "")) for link in document["links"]] == [
+        ("dashboards", ""),
+        ("link", "https://watcher.example/"),
+        ("link", "https://watcher.example/docs/"),
+    ]
+    assert '"url": "https://watcher.example/docs/detectors/${__value.text}"' in text
+    assert "127.0.0.1" not in text
+
+
+def test_findings_and_changes_are_marked_on_the_dashboards_of_tables() -> None:
+    for name, document in documents():
+        marks = document["annotations"]["list"]
+        told = [(one["name"], one.get("useValueForTime")) for one in marks]
+        assert told == ([] if name == "watcher" else [("Critical and high findings", None), ("Changes", "on")])
+
+
 def test_no_expression_asks_for_a_metric_that_there_is_not() -> None:
     asked = list(expressions())
     assert len(asked) > 150

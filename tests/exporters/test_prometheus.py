@@ -28,7 +28,7 @@ from analyzer.exporters.series import SeriesTable
 from analyzer.model.batch import MetricSeries
 from analyzer.model.counts import Count, Counts, ThrottleCount
 from analyzer.model.estimate import Estimate
-from analyzer.model.finding import Direction, Severity, Status
+from analyzer.model.finding import Change, Direction, Severity, Status
 from analyzer.model.report import Coverage
 from analyzer.model.sight import Sight, Skipped, SkipReason
 from analyzer.model.target import Target
@@ -247,6 +247,22 @@ def test_capacity_whose_use_nobody_tells_is_not_said_to_be_idle() -> None:
     assert "dynascope_capacity_consumed_ratio" not in text(None, report(traffic=(seen,)))
 
 
+def test_the_last_change_of_a_kind_says_when_it_was_and_of_which_table() -> None:
+    about = report(
+        changes=(
+            Change(time=5_000, what="deploy"),
+            Change(time=9_000, what="deploy", table="cases", detail="canary-4711", who="canary"),
+            Change(time=7_000, what="deploy", table="cases"),
+            Change(time=8_000, what="capacity", table="cases", index="GSI1"),
+        )
+    )
+    assert text(None, about)["dynascope_change_timestamp_seconds"] == {
+        labels(table="", what="deploy"): 5,
+        labels(what="deploy"): 9,
+        labels(index="GSI1", what="capacity"): 8,
+    }
+
+
 def test_coverage_and_skipped_detectors_are_told() -> None:
     about = report(
         coverage=(
@@ -351,6 +367,7 @@ def everything(busy: Counts) -> SeriesTable:
         traffic=(evidence.traffic(keys=keys, place=place),),
         coverage=(Coverage("cases", None, Direction.READ, 80, 100, 0.8),),
         skipped=(Skipped("hot-key", "cases", None, SkipReason.MISSING_SIGHT),),
+        changes=(Change(time=5_000, what="deploy"),),
     )
     kept: Kept = {
         "dynascope_gaps_total": {("request-log", "late"): 1},
