@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 import urllib.error
-import urllib.request
 from typing import Any
 from urllib.parse import urlsplit
 
 import msgspec
 
-from analyzer.cli.talking import TOKEN, shown_token
+from analyzer.cli.talking import call_daemon, hint_of
 from analyzer.errors import CollectError, MalformedError, UsageError
 from analyzer.model.instant import parse_instant
 from analyzer.model.report import Report
@@ -18,10 +17,7 @@ from analyzer.render.json import TIMES
 
 __all__ = ["fetch_report", "read_report"]
 
-_SECONDS = 10
-_SIGN_IN = 401
 _VERSION = 1
-_MOST_BYTES = 64 << 20
 _HINT = "say where `dynascope run` listens, such as http://127.0.0.1:8642, or leave --from out and ask AWS"
 
 
@@ -31,23 +27,15 @@ def fetch_report(url: str) -> Report:
         raise UsageError(f"{url} is no address of a daemon; {_HINT}")
     place = f"{url.rstrip('/')}/api/v1/report"
     try:
-        return read_report(_get(place))
+        return read_report(call_daemon(place))
     except urllib.error.HTTPError as refusal:
         with refusal:
-            hint = f"set {TOKEN} to the daemon's token" if refusal.code == _SIGN_IN else _HINT
+            hint = hint_of(refusal.code, _HINT)
             raise CollectError(f"{place}: {refusal.code} {refusal.reason}", hint=hint) from None
     except (OSError, ValueError) as error:
         reason = getattr(error, "reason", error)
         why = getattr(reason, "strerror", None) or type(error).__name__
         raise CollectError(f"no daemon answers at {url}: {why}", hint=_HINT) from None
-
-
-def _get(place: str) -> bytes:
-    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))  # daemons listen near by
-    asked = urllib.request.Request(place, headers=shown_token())  # noqa: S310 -- http alone, above
-    with opener.open(asked, timeout=_SECONDS) as answer:
-        body: bytes = answer.read(_MOST_BYTES)
-        return body
 
 
 def read_report(body: bytes) -> Report:

@@ -13,7 +13,7 @@ import typer
 
 from analyzer.errors import CollectError, UnreachableError, UsageError
 
-__all__ = ["CERTIFICATE", "DAEMON", "TOKEN", "UrlOption", "ask_daemon", "shown_token"]
+__all__ = ["CERTIFICATE", "DAEMON", "TOKEN", "UrlOption", "ask_daemon", "call_daemon", "hint_of"]
 
 DAEMON = "http://127.0.0.1:8642"
 TOKEN = "DYNASCOPE_TOKEN"  # noqa: S105 -- a name
@@ -26,7 +26,7 @@ _SECONDS = 10
 _SIGN_IN = 401
 _REFUSED = 400
 _LONGEST_REASON = 500
-_MOST_BYTES = 16 << 20
+_MOST_BYTES = 64 << 20
 _HINT = "start it with `dynascope run`, or say with --url where it listens; it takes orders on its own machine alone"
 
 UrlOption = Annotated[str, typer.Option("--url", metavar="URL", help="where the daemon listens")]
@@ -42,24 +42,14 @@ def ask_daemon(
     if urlsplit(url).scheme not in {"http", "https"} or not urlsplit(url).hostname:
         raise UsageError(f"{url} is no address of a daemon; write one such as {DAEMON}")
     place = f"{url.rstrip('/')}{path}"
-    body = None if told is None else json.dumps(told).encode()
-    headers = {"Content-Type": "application/json", **shown_token()}
-    asked = urllib.request.Request(place, body, headers, method=method)  # noqa: S310 -- http alone, above
-    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}), *_tls())  # the daemon is near by
     try:
-        with opener.open(asked, timeout=_SECONDS) as answer:
-            found = json.loads(answer.read(_MOST_BYTES))
+        found = json.loads(call_daemon(place, None if told is None else json.dumps(told).encode(), method))
     except urllib.error.HTTPError as refusal:
         with refusal:
             reason = refusal.read(_LONGEST_REASON).decode("utf-8", "replace").strip()
         if refusal.code == _REFUSED:
             raise UsageError(f"the daemon refuses {what}: {reason}") from None
-        hint = (
-            f"set {TOKEN} to the daemon's token, or {CERTIFICATE} to a client's certificate"
-            if refusal.code == _SIGN_IN
-            else _HINT
-        )
-        raise CollectError(f"{place}: {refusal.code} {reason}", hint=hint) from None
+        raise CollectError(f"{place}: {refusal.code} {reason}", hint=hint_of(refusal.code, _HINT)) from None
     except (OSError, ValueError) as error:
         raise UnreachableError(f"no daemon answers at {place}: {_why(error)}", hint=_HINT) from None
     if not isinstance(found, dict):
@@ -67,7 +57,28 @@ def ask_daemon(
     return found
 
 
-def shown_token() -> dict[str, str]:
+def call_daemon(place: str, body: bytes | None = None, method: str | None = None) -> bytes:
+    """Return what is answered at an http or https address, shown the token and certificate of the environment.
+
+    Raises urllib's HTTPError where it is refused, OSError or ValueError where nobody answers, UsageError for a
+    certificate that is none.
+    """
+    headers = {"Content-Type": "application/json", **_shown_token()}
+    asked = urllib.request.Request(place, body, headers, method=method)  # noqa: S310 -- http alone, by its callers
+    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}), *_tls())  # the daemon is near by
+    with opener.open(asked, timeout=_SECONDS) as answer:
+        content: bytes = answer.read(_MOST_BYTES)
+        return content
+
+
+def hint_of(status: int, otherwise: str) -> str:
+    """Return what mends a refusal."""
+    if status != _SIGN_IN:
+        return otherwise
+    return f"set {TOKEN} to the daemon's token, or {CERTIFICATE} to a client's certificate"
+
+
+def _shown_token() -> dict[str, str]:
     """Return the header that shows the daemon's token, none where the environment has none."""
     token = os.environ.get(TOKEN, "").strip()
     return {"Authorization": f"Bearer {token}"} if token else {}

@@ -303,7 +303,7 @@ def test_a_daemon_that_runs_is_asked_instead(capsys: pytest.CaptureFixture[str],
     )
     document = render_json(report).encode()
     assert read_report(document) == report
-    monkeypatch.setattr(daemon_report, "_get", lambda _place: document)
+    monkeypatch.setattr(daemon_report, "call_daemon", lambda _place: document)
     assert execute(["diagnose", "orders", "--from", "http://127.0.0.1:1", "--fail-on", "high"]) == 1
     shown = capsys.readouterr().out
     assert shown.startswith("FAULT  one key takes 98% of the writes of orders")

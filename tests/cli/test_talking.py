@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from analyzer.cli.daemon_report import fetch_report
 from analyzer.cli.talking import CERTIFICATE, ask_daemon
 from analyzer.errors import CollectError, UsageError
 from analyzer.exporters.access import Access, Tls
@@ -28,6 +29,19 @@ def test_a_client_certificate_stands_for_the_token(tmp_path: Path, monkeypatch: 
         assert CERTIFICATE in refused.value.hint
         monkeypatch.setenv(CERTIFICATE, str(made.client))
         assert ask_daemon(url, "/api/v1/findings")["v"] == 1
+
+
+def test_a_report_is_fetched_with_the_certificate_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = make_certificates(tmp_path)
+    access = Access(tls=Tls(made.server, made.server_key, made.authority))
+    monkeypatch.setenv("SSL_CERT_FILE", str(made.authority))
+    with PageServer(access=access) as served:
+        url = served.url.replace("http://", "https://")
+        with pytest.raises(CollectError) as refused:
+            fetch_report(url)
+        assert CERTIFICATE in refused.value.hint
+        monkeypatch.setenv(CERTIFICATE, str(made.client))
+        assert fetch_report(url).findings
 
 
 @pytest.mark.parametrize("content", [None, "no certificate"])
