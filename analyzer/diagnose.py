@@ -73,6 +73,7 @@ class Bench(Struct, frozen=True, kw_only=True):
     secret: bytes
     hides: bool = True
     profile: str | None = None
+    role: str | None = None
     prices: tuple[Prices, ...] = ()
 
     def keep(self, table: str, value: str) -> str:
@@ -130,7 +131,9 @@ async def look(
     )
     await _refuse_absent(lane, question, spot, batch)
     report = _judge(recording, bench, () if blocks is None else blocks(window))
-    means = Means(region=spot.region, profile=bench.profile, rules_used=await _rules_used(lane, spot, report))
+    means = Means(
+        region=spot.region, profile=bench.profile, role=bench.role, rules_used=await _rules_used(lane, spot, report)
+    )
     await ahead.settle()
     told = diagnose_report(report, means, now=None if question.at is not None else now, index=question.index)
     told = msgspec.structs.replace(told, spent=Spent(ahead.calls, ahead.rounds))
@@ -216,7 +219,7 @@ async def sweep(
     )
     newest = Window(max(window.start, window.end - bench.window_ms), window.end)
     reports = [_judge_sweep(batches, stretch, bench, spots) for stretch in (window, newest)]
-    means = Means(region=spots[0].region if len(spots) == 1 else None, profile=bench.profile)
+    means = Means(region=spots[0].region if len(spots) == 1 else None, profile=bench.profile, role=bench.role)
     grave = next((one for one in reports if (lead := lead_of(one)) is not None and lead.severity.rank > 1), reports[0])
     told = diagnose_report(grave, means, now=None if question.at is not None else now, is_sweep=True)
     told = msgspec.structs.replace(told, spent=Spent(ahead.calls, ahead.rounds))

@@ -85,7 +85,7 @@ def diagnose(  # noqa: PLR0913, PLR0917 -- one parameter an option
         raise UsageError("--watch looks at now for ever: leave out --wait and --at")
     asked = diagnosing.Asked(
         question=question,
-        bench=diagnosing.bench_of(settings, hides=chosen is not Keys.REVEAL, profile=profile),
+        bench=diagnosing.bench_of(settings, hides=chosen is not Keys.REVEAL, profile=profile, role=role),
         regions=tuple(region or ()),
         role=role,
         logs=diagnosing.logs_of(log or ()),

@@ -85,7 +85,7 @@ class Asked(Struct, frozen=True, kw_only=True):
     yes: bool = False
 
 
-def bench_of(settings: Settings, *, hides: bool, profile: str | None) -> Bench:
+def bench_of(settings: Settings, *, hides: bool, profile: str | None, role: str | None = None) -> Bench:
     """Return what judges; without a salt tokens are this process's own."""
     contract, salt = contract_of(settings), salt_of(settings)
     return Bench(
@@ -99,6 +99,7 @@ def bench_of(settings: Settings, *, hides: bool, profile: str | None) -> Bench:
         prices=prices_of_section(settings.prices),
         hides=hides,
         profile=profile,
+        role=role,
     )
 
 

@@ -5,6 +5,9 @@ A command is filled in with region and says in its first word of comment whether
 
 from __future__ import annotations
 
+import json
+import re
+import shlex
 from typing import TYPE_CHECKING
 
 from analyzer.detectors.words import who
@@ -13,7 +16,7 @@ from analyzer.model.finding import Advice, Risk
 if TYPE_CHECKING:
     from analyzer.model.target import Target
 
-__all__ = ["ACTIONS", "advise", "ask_owner", "aws"]
+__all__ = ["ACTIONS", "advise", "ask_owner", "aws", "dimensions", "quoted", "scalable", "time_to_live_on"]
 
 _WORDS = (
     # heat
@@ -75,6 +78,35 @@ def ask_owner(caller: str | None, question: str, effect: str) -> Advice:
 
 
 def aws(target: Target, call: str, *, changes: bool = False) -> str:
-    """Write an AWS command for the place of a target, ending in what it does to production."""
-    region = f" --region {target.region}" if target.region else ""
+    """Write an AWS command for the place of a target, ending in what it does to production.
+
+    Names in `call` are `quoted`: what was read from a log must stay one word of the command.
+    """
+    region = f" --region {quoted(target.region)}" if target.region else ""
     return f"aws {call}{region}  # {'changes production' if changes else 'read-only'}"
+
+
+def quoted(name: str) -> str:
+    """Write a name as one word of a shell's command, whatever it holds."""
+    return shlex.quote(name)
+
+
+def dimensions(target: Target) -> str:
+    """Write the option that names a table or index to CloudWatch."""
+    index = "" if target.index is None else f" {quoted(f'Name=GlobalSecondaryIndexName,Value={target.index}')}"
+    return f"--dimensions {quoted(f'Name=TableName,Value={target.table}')}{index}"
+
+
+def scalable(target: Target) -> str:
+    """Write the option that names a table or index to Application Auto Scaling."""
+    index = "" if target.index is None else f"/index/{target.index}"
+    return f"--resource-id {quoted(f'table/{target.table}{index}')}"
+
+
+def time_to_live_on(target: Target, attribute: str) -> str:
+    """Write the call that enables time to live on an attribute; a name that shorthand cannot hold goes as JSON."""
+    told = f"Enabled=true,AttributeName={attribute}"
+    if not re.fullmatch(r"[\w.-]+", attribute):
+        told = quoted(json.dumps({"Enabled": True, "AttributeName": attribute}, ensure_ascii=False))
+    table = quoted(target.table)
+    return f"dynamodb update-time-to-live --table-name {table} --time-to-live-specification {told}"

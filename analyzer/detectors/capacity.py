@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from analyzer.detectors.advice import advise, aws
+from analyzer.detectors.advice import advise, aws, scalable
 from analyzer.model.finding import Advice, Direction, Risk
 
 if TYPE_CHECKING:
@@ -22,7 +22,6 @@ def raise_capacity(traffic: Traffic, direction: Direction) -> Iterator[Advice]:
     target = traffic.target
     if limits is not None:
         kind = "table" if target.index is None else "index"
-        resource = f"table/{target.table}" + ("" if target.index is None else f"/index/{target.index}")
         yield advise(
             "raise-max-capacity",
             f"Raise the maximum of autoscaling for {target}: it is {limits.maximum:,} {direction} units",
@@ -30,7 +29,7 @@ def raise_capacity(traffic: Traffic, direction: Direction) -> Iterator[Advice]:
             command=aws(
                 target,
                 "application-autoscaling register-scalable-target --service-namespace dynamodb"
-                f" --resource-id {resource} --scalable-dimension dynamodb:{kind}:{units} --max-capacity N",
+                f" {scalable(target)} --scalable-dimension dynamodb:{kind}:{units} --max-capacity N",
                 changes=True,
             ),
             risk=Risk.LOW,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from analyzer.detectors.advice import advise, aws
+from analyzer.detectors.advice import advise, aws, quoted, scalable
 from analyzer.detectors.capacity import raise_capacity
 from analyzer.detectors.words import number, percent
 from analyzer.model.finding import Advice, Direction, Risk
@@ -22,15 +22,13 @@ def lag_advice(
 ) -> Iterator[Advice]:
     """Yield what helps: first to look at what autoscaling did, which changes nothing."""
     target = traffic.target
-    resource = f"table/{target.table}" + ("" if target.index is None else f"/index/{target.index}")
     yield advise(
         "back-off",
         "Let callers retry with jitter until capacity is there; the command shows what autoscaling did and when",
         effect="a burst waits instead of failing",
         command=aws(
             target,
-            "application-autoscaling describe-scaling-activities --service-namespace dynamodb"
-            f" --resource-id {resource}",
+            f"application-autoscaling describe-scaling-activities --service-namespace dynamodb {scalable(target)}",
         ),
         takes="minutes",
     )
@@ -39,7 +37,7 @@ def lag_advice(
             "schedule-scaling",
             f"The burst comes every {number(period_hours)} hours: raise the minimum on a schedule, ten minutes before",
             effect="capacity is there when the burst is",
-            command=aws(target, _scheduled(traffic, direction, resource), changes=True),
+            command=aws(target, _scheduled(traffic, direction), changes=True),
             risk=Risk.LOW,
             reversible=True,
             takes="minutes",
@@ -53,7 +51,7 @@ def lag_advice(
         effect="no autoscaling to wait for; up to twice the earlier peak at once",
         command=aws(
             target,
-            f"dynamodb update-table --table-name {target.table} --billing-mode PAY_PER_REQUEST",
+            f"dynamodb update-table --table-name {quoted(target.table)} --billing-mode PAY_PER_REQUEST",
             changes=True,
         ),
         risk=Risk.LOW,
@@ -71,11 +69,11 @@ def lag_advice(
         )
 
 
-def _scheduled(traffic: Traffic, direction: Direction, resource: str) -> str:
+def _scheduled(traffic: Traffic, direction: Direction) -> str:
     kind = "table" if traffic.target.index is None else "index"
     return (
         "application-autoscaling put-scheduled-action --service-namespace dynamodb"
-        f" --resource-id {resource} --scalable-dimension dynamodb:{kind}:{direction.value.capitalize()}CapacityUnits"
+        f" {scalable(traffic.target)} --scalable-dimension dynamodb:{kind}:{direction.value.capitalize()}CapacityUnits"
         " --scheduled-action-name before-the-burst --schedule 'cron(M H * * ? *)'"
         " --scalable-target-action MinCapacity=N"
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from analyzer.detectors.advice import advise, aws
+from analyzer.detectors.advice import advise, aws, time_to_live_on
 from analyzer.detectors.words import who
 from analyzer.model.finding import Advice, Risk
 
@@ -47,7 +47,6 @@ def advice_on_scan(
 
 
 def _enable_ttl(traffic: Traffic, attribute: str) -> Advice:
-    table = traffic.target.table
     return advise(
         "enable-ttl",
         f"Let DynamoDB expire the items: enable time to live on {attribute}, and stop the sweep. Its values must be"
@@ -55,8 +54,7 @@ def _enable_ttl(traffic: Traffic, attribute: str) -> Advice:
         effect="expired items go within days, for nothing; readers filter them out until then",
         command=aws(
             traffic.target,
-            f"dynamodb update-time-to-live --table-name {table} --time-to-live-specification"
-            f" Enabled=true,AttributeName={attribute}",
+            time_to_live_on(traffic.target, attribute),
             changes=True,
         ),
         risk=Risk.LOW,

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
-from analyzer.detectors.advice import aws
+from analyzer.detectors.advice import aws, quoted
 from analyzer.detectors.money import prices_at
 from analyzer.detectors.words import number
 from analyzer.knowledge.prices import Cost, write_cost
@@ -68,9 +69,9 @@ def look_at(key: KeyShown | None, traffic: Traffic, then: str = "") -> str:
     if key is not None and len(key) == 1 and not place.sort_key:
         attribute = next(iter(key))
         kind = "S" if place.table is None else place.table.attribute_types.get(attribute, "S")
-        asked = f'\'{{"{attribute}":{{"{kind}":"{{key}}"}}}}\''
-    table = traffic.target.table
-    shown = f" --query {then}" if then else ""
+        asked = quoted(json.dumps({attribute: {kind: "{key}"}}, ensure_ascii=False, separators=(",", ":")))
+    table = quoted(traffic.target.table)
+    shown = f" --query {quoted(then)}" if then else ""
     return aws(traffic.target, f"dynamodb get-item --table-name {table} --key {asked} --consistent-read{shown}")
 
 

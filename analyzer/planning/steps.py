@@ -27,18 +27,23 @@ RULE_QUOTA = 100
 
 _MOST = 4
 _MODE = "THROTTLED_KEYS"
+_REMARK = "  # "
+"""What stands between a command and what it does to production."""
+_KNOWS_ROLES = "dynascope diagnose "
 _UNITS = re.compile(r"(?<=[ =])N\b")
 
 
 class Means(Struct, frozen=True, kw_only=True):
     """What commands and their price depend on; `rules_used` None: could not be counted.
 
+    `role` is the one that was assumed to look: AWS's own command line has no option for it, so that it is told beside.
     `wanted_units` a second would serve what is asked, with some room; None where that cannot be told. `wanted_at` says
     of which table, index and direction; `read_units` and `write_units` are provisioned there.
     """
 
     region: str | None = None
     profile: str | None = None
+    role: str | None = None
     rules_used: int | None = None
     has_sort_key: bool = True
     throttled_a_second: float | None = None
@@ -120,7 +125,7 @@ def _prewarm(lead: Finding) -> Advice:
 
 
 def _region(means: Means) -> str:
-    return "" if means.region is None else f" --region {means.region}"
+    return "" if means.region is None else f" --region {shlex.quote(means.region)}"
 
 
 def _raise(advice: Advice, finding: Finding, means: Means) -> Advice:
@@ -168,10 +173,15 @@ def steps_of(own: Sequence[Advice], findings: Iterable[Finding], means: Means) -
 
 def _placed(advice: Advice, means: Means) -> Advice:
     command = advice.command
-    if command is None or not command.startswith(("aws ", "dynascope ")):
+    if command is None or not command.startswith(("aws ", "dynascope ")) or _REMARK not in command:
         return advice
-    call, mark, remark = command.partition("  # ")
-    for option, value in (("--region", means.region), ("--profile", means.profile)):
+    call, _, remark = command.rpartition(_REMARK)  # from the right: a name may hold one
+    placed = {"--region": means.region, "--profile": means.profile}
+    if call.startswith(_KNOWS_ROLES):
+        placed["--role"] = means.role
+    elif means.role is not None and call.startswith("aws "):
+        remark += f", as {means.role}"
+    for option, value in placed.items():
         if value is not None and f" {option} " not in call:
             call += f" {option} {shlex.quote(value)}"
-    return msgspec.structs.replace(advice, command=call + mark + remark)
+    return msgspec.structs.replace(advice, command=call + _REMARK + remark)

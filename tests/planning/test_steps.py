@@ -46,3 +46,21 @@ def test_what_one_place_wants_is_set_nowhere_else(elsewhere: Finding) -> None:
     assert step.command is None
     (step,) = steps_of((), [msgspec.structs.replace(elsewhere, advice=(MAXIMUM,))], MEANS)
     assert step.command == MAXIMUM.command
+
+
+ROLE = "arn:aws:iam::111122223333:role/look"
+LIST = Advice(action="check-client", text="list", command="aws dynamodb list-tables  # read-only")
+AGAIN = Advice(action="collect-longer", text="again", command="dynascope diagnose 'a  # b' --wait 5m  # read-only")
+FORCE = Advice(action="release-lock", text="free", command="terraform force-unlock LOCK_ID  # changes production")
+
+
+def test_commands_get_region_profile_and_role_each_in_its_own_way() -> None:
+    means = Means(region="eu-west-1", profile="on call", role=ROLE)
+    listed, again, forced = steps_of((), [finding(None, Direction.WRITE, LIST, AGAIN, FORCE)], means)
+    assert listed.command == (
+        f"aws dynamodb list-tables --region eu-west-1 --profile 'on call'  # read-only, as {ROLE}"
+    )
+    assert again.command == (
+        f"dynascope diagnose 'a  # b' --wait 5m --region eu-west-1 --profile 'on call' --role {ROLE}  # read-only"
+    )
+    assert forced.command == FORCE.command

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from msgspec import Struct
 
-from analyzer.detectors.advice import advise, aws
+from analyzer.detectors.advice import advise, aws, dimensions
 from analyzer.detectors.money import dollars_of
 from analyzer.detectors.thresholds import Positive, Share, Whole
 from analyzer.detectors.verdict import finding
@@ -229,10 +229,9 @@ def _update(text: str, snippet: str | None) -> Advice:
 
 def _how_often(traffic: Traffic) -> str:
     target = traffic.target
-    index = "" if target.index is None else f" Name=GlobalSecondaryIndexName,Value={target.index}"
     return aws(
         target,
         "cloudwatch get-metric-statistics --namespace AWS/DynamoDB --metric-name ConsumedReadCapacityUnits"
-        f" --dimensions Name=TableName,Value={target.table}{index} --statistics SampleCount --period 3600"
+        f" {dimensions(target)} --statistics SampleCount --period 3600"
         " --start-time START --end-time END",
     )

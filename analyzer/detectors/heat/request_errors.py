@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from msgspec import Struct
 
-from analyzer.detectors.advice import advise, aws
+from analyzer.detectors.advice import advise, aws, quoted
 from analyzer.detectors.thresholds import Share, Whole
 from analyzer.detectors.verdict import finding
 from analyzer.detectors.words import counted, percent, who
@@ -134,7 +134,7 @@ def _change_before(refused: Refused, traffic: Traffic) -> Change | None:
 
 
 def _advice(kind: str, traffic: Traffic) -> Iterator[Advice]:
-    table = traffic.target.table
+    table = quoted(traffic.target.table)
     looks = {
         "missing-table": aws(traffic.target, "dynamodb list-tables"),
         "key-unusable": aws(

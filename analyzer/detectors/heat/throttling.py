@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from msgspec import Struct
 
-from analyzer.detectors.advice import advise, aws
+from analyzer.detectors.advice import advise, aws, quoted
 from analyzer.detectors.capacity import raise_capacity
 from analyzer.detectors.thresholds import Share, Whole
 from analyzer.detectors.verdict import finding
@@ -180,8 +180,8 @@ def _maximum(hit: LimitHit, target: Target) -> str:
     setting = f"--on-demand-throughput {units}=N"
     if target.index is not None:
         update = f"{{IndexName={target.index},OnDemandThroughput={{{units}=N}}}}"
-        setting = f"--global-secondary-index-updates 'Update={update}'"
-    return aws(target, f"dynamodb update-table --table-name {target.table} {setting}", changes=True)
+        setting = f"--global-secondary-index-updates {quoted(f'Update={update}')}"
+    return aws(target, f"dynamodb update-table --table-name {quoted(target.table)} {setting}", changes=True)
 
 
 def _wait_or_warm(hit: LimitHit, traffic: Traffic) -> Iterator[Advice]:
@@ -197,7 +197,7 @@ def _wait_or_warm(hit: LimitHit, traffic: Traffic) -> Iterator[Advice]:
         effect="the peak is served from its first second",
         command=aws(
             traffic.target,
-            f"dynamodb update-table --table-name {traffic.target.table}"
+            f"dynamodb update-table --table-name {quoted(traffic.target.table)}"
             " --warm-throughput ReadUnitsPerSecond=N,WriteUnitsPerSecond=N",
             changes=True,
         ),

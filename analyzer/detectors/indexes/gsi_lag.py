@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from msgspec import Struct
 
-from analyzer.detectors.advice import advise, aws
+from analyzer.detectors.advice import advise, aws, dimensions
 from analyzer.detectors.capacity import raise_capacity
 from analyzer.detectors.thresholds import Positive, Share, Whole
 from analyzer.detectors.verdict import finding
@@ -150,7 +150,7 @@ def _advice(traffic: Traffic) -> Iterator[Advice]:
         command=aws(
             target,
             "cloudwatch get-metric-statistics --namespace AWS/DynamoDB --metric-name WriteThrottleEvents"
-            f" --dimensions Name=TableName,Value={target.table} Name=GlobalSecondaryIndexName,Value={target.index}"
+            f" {dimensions(target)}"
             " --statistics Sum --period 60 --start-time START --end-time END",
         ),
         takes="minutes",

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from msgspec import Struct
 
-from analyzer.detectors.advice import advise, aws
+from analyzer.detectors.advice import advise, aws, quoted
 from analyzer.detectors.capacity import raise_capacity
 from analyzer.detectors.verdict import finding
 from analyzer.detectors.words import percent
@@ -64,7 +64,7 @@ def _advice(traffic: Traffic, building: Building) -> Iterator[Advice]:
         "fix-caller",
         f"Wait until {target.index} is ACTIVE before code that reads it goes out",
         effect="no refused call and no item missed",
-        command=aws(target, f"dynamodb describe-table --table-name {target.table}"),
+        command=aws(target, f"dynamodb describe-table --table-name {quoted(target.table)}"),
         takes="minutes to hours",
     )
     if building.throttles and traffic.place.capacity.billing_mode == "PROVISIONED":

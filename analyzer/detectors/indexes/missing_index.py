@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from msgspec import Struct
 
-from analyzer.detectors.advice import advise, aws
+from analyzer.detectors.advice import advise, aws, quoted
 from analyzer.detectors.thresholds import Whole
 from analyzer.detectors.verdict import finding
 from analyzer.detectors.words import counted, who
@@ -75,7 +75,7 @@ class MissingIndex(Struct, frozen=True):
                     "Roll the caller back, or correct the index name:"
                     + (f" {near} is there" if near else f" the command lists those of {target.table}"),
                     effect="calls succeed again",
-                    command=aws(target, f"dynamodb describe-table --table-name {target.table}"),
+                    command=aws(target, f"dynamodb describe-table --table-name {quoted(target.table)}"),
                     takes="minutes",
                 ),
                 advise(

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, ClassVar
 
 from msgspec import Struct
 
-from analyzer.detectors.advice import advise, aws
+from analyzer.detectors.advice import advise, aws, dimensions, quoted
 from analyzer.detectors.money import prices_at
 from analyzer.detectors.thresholds import Positive, Whole
 from analyzer.detectors.verdict import finding
@@ -138,7 +139,7 @@ def _advice(traffic: Traffic, days: float) -> Iterator[Advice]:
         command=aws(
             target,
             "cloudwatch get-metric-statistics --namespace AWS/DynamoDB --metric-name ConsumedReadCapacityUnits"
-            f" --dimensions Name=TableName,Value={target.table} Name=GlobalSecondaryIndexName,Value={target.index}"
+            f" {dimensions(target)}"
             " --statistics Sum --period 86400 --start-time START --end-time END",
         ),
         takes="minutes",
@@ -162,14 +163,14 @@ def _advice(traffic: Traffic, days: float) -> Iterator[Advice]:
             takes="a talk",
         )
     if not wanted and not declared:
+        removed = quoted(json.dumps([{"Delete": {"IndexName": target.index}}], separators=(",", ":")))
         yield advise(
             "delete-index",
             f"Delete {target.index}",
             effect="its writes, capacity and storage cost nothing any more",
             command=aws(
                 target,
-                f"dynamodb update-table --table-name {target.table} --global-secondary-index-updates"
-                f' \'[{{"Delete":{{"IndexName":"{target.index}"}}}}]\'',
+                f"dynamodb update-table --table-name {quoted(target.table)} --global-secondary-index-updates {removed}",
                 changes=True,
             ),
             risk=Risk.HIGH,

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from msgspec import Struct
 
-from analyzer.detectors.advice import advise, ask_owner, aws
+from analyzer.detectors.advice import advise, ask_owner, aws, quoted
 from analyzer.detectors.reading import capacity_share, cost_of, one_key
 from analyzer.detectors.thresholds import Positive, Share
 from analyzer.detectors.verdict import finding
@@ -111,7 +111,8 @@ def _advice(operation: str, caller: str | None, traffic: Traffic) -> Iterator[Ad
             "Where a number that is hours old will do, take ItemCount of DescribeTable: it costs nothing",
             effect="no reads; DynamoDB brings it up to date about every six hours",
             command=aws(
-                traffic.target, f"dynamodb describe-table --table-name {traffic.target.table} --query Table.ItemCount"
+                traffic.target,
+                f"dynamodb describe-table --table-name {quoted(traffic.target.table)} --query Table.ItemCount",
             ),
         )
     yield advise(

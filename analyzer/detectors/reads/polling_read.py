@@ -31,14 +31,14 @@ __all__ = ["PollingRead"]
 class _Poll(Struct, frozen=True):
     """One caller's reads of one shape on a clock: `first` pages in order of time and all pages.
 
-    `asked` is how many different reads there are, `units` what they take in the window.
+    `asked` is how many different reads there are, `units` what they take in the window (None: no call told).
     """
 
     first: Calls
     every: Calls
     period: Period
     asked: int
-    units: float
+    units: float | None
 
 
 class PollingRead(Struct, frozen=True):
@@ -64,7 +64,7 @@ class PollingRead(Struct, frozen=True):
             return
         for poll in self._polls(traffic.calls, traffic):
             throttled = sum(_is_throttled(call) for call in poll.every)
-            share, dollars = share_of_reads(poll.units, traffic), cost_of(poll.units, traffic).dollars
+            share, dollars = _share(poll, traffic), cost_of(poll.units or 0.0, traffic).dollars
             is_dear = dollars >= self.medium_dollars or (share >= self.least_share and dollars >= self.least_dollars)
             is_dear = is_dear and not _is_declared(poll, traffic)
             is_refused = bool(throttled) or (share >= self.least_share and bool(read_refusals(traffic)))
@@ -95,12 +95,13 @@ class PollingRead(Struct, frozen=True):
                 every=every,
                 period=max(found, key=lambda one: len(one[0].calls))[1],
                 asked=len(asked),
-                units=sum(call.read_units or 0.0 for call in every) * _stretch(book, traffic),
+                units=_units(every, _stretch(book, traffic)),
             )
 
     def _finding(self, poll: _Poll, share: float, throttled: int, traffic: Traffic) -> Finding:
         call = poll.first[0]
-        cost = cost_of(poll.units, traffic)
+        cost = cost_of(poll.units or 0.0, traffic)
+        of_what = "calls that read" if poll.units is None else "read units"
         row = next((row for row in traffic.rows if row.shape.fingerprint == call.fingerprint), None)
         key = one_key(poll.first, traffic)
         refusals = read_refusals(traffic)
@@ -114,7 +115,7 @@ class PollingRead(Struct, frozen=True):
             self._severity(poll, share, throttled, refused=bool(refusals), traffic=traffic),
             f"{who(call.caller)} reads {place} every {number(round(poll.period.seconds, 1))} seconds by"
             f" {call.operation}, {number(len(poll.first))} times, {number(len(poll.every))} calls:"
-            f" {percent(min(share, 1.0))} of the read units{beside}",
+            f" {percent(min(share, 1.0))} of the {of_what}{beside}",
             sources=(SourceName.REQUEST_LOG.value, *((SourceName.CLOUDWATCH_METRICS.value,) if of_metrics else ())),
             subject=call.fingerprint,
             key=key,
@@ -129,26 +130,40 @@ class PollingRead(Struct, frozen=True):
                 "times": len(poll.first),
                 "different_reads": poll.asked,
                 "calls": len(poll.every),
-                "read_units": round(poll.units, 1),
-                "units_a_time": round(poll.units / len(poll.first), 1),
-                "share_of_read_units": round(min(share, 1.0), 4),
+                "read_units": None if poll.units is None else round(poll.units, 1),
+                "units_a_time": None if poll.units is None else round(poll.units / len(poll.first), 1),
+                "share_of_read_units": None if poll.units is None else round(min(share, 1.0), 4),
+                "share_of_reads": round(min(share, 1.0), 4) if poll.units is None else None,
                 "throttled_calls": throttled,
                 "filter_attributes": ", ".join(call.shape.filter_attributes) or None,
                 "price": cost.basis,
             },
-            cost_per_month_usd=round(cost.dollars, 2),
+            cost_per_month_usd=None if poll.units is None else round(cost.dollars, 2),
             advice=tuple(_advice(call, traffic)),
         )
 
     def _severity(self, poll: _Poll, share: float, throttled: int, *, refused: bool, traffic: Traffic) -> Severity:
         if (throttled or refused) and share >= self.most_share:
             return Severity.HIGH
-        if any(is_throttle(call.error) for call in poll.every):
+        if any(is_throttle(call.error) for call in poll.every) and share >= self.least_share:
             return Severity.HIGH
-        dollars = cost_of(poll.units, traffic).dollars
-        taken = capacity_share(poll.units, traffic) or 0.0
+        dollars = cost_of(poll.units or 0.0, traffic).dollars
+        taken = capacity_share(poll.units or 0.0, traffic) or 0.0
         is_medium = throttled or refused or dollars >= self.medium_dollars or taken >= self.least_share
         return Severity.MEDIUM if is_medium else Severity.LOW
+
+
+def _units(calls: Calls, stretch: float) -> float | None:
+    told = [call.read_units for call in calls if call.read_units is not None]
+    return sum(told) * stretch if told else None
+
+
+def _share(poll: _Poll, traffic: Traffic) -> float:
+    """Return which part of the target's read units it takes; of its calls, where nothing tells units."""
+    if poll.units is not None:
+        return share_of_reads(poll.units, traffic)
+    reads = sum(row.requests.value for row in traffic.rows if not row.shape.writes)
+    return len(poll.every) / max(reads, len(poll.every), 1)
 
 
 def _is_declared(poll: _Poll, traffic: Traffic) -> bool:

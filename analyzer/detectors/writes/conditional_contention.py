@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from msgspec import Struct
 
-from analyzer.detectors.advice import advise, aws
+from analyzer.detectors.advice import advise, aws, dimensions
 from analyzer.detectors.thresholds import Share, Whole
 from analyzer.detectors.verdict import finding
 from analyzer.detectors.words import between, number, percent, who
@@ -168,7 +168,7 @@ def _guard(row: PatternTraffic, traffic: Traffic) -> Guard:
 def _advice(guard: Guard, key: KeyShown | None, traffic: Traffic) -> Iterator[Advice]:
     metric = (
         "cloudwatch get-metric-statistics --namespace AWS/DynamoDB --metric-name ConditionalCheckFailedRequests"
-        f" --dimensions Name=TableName,Value={traffic.target.table} --statistics Sum --period 300"
+        f" {dimensions(traffic.target)} --statistics Sum --period 300"
         " --start-time START --end-time END"
     )
     yield advise(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 import msgspec
 from msgspec import Struct
 
-from analyzer.detectors.advice import advise, ask_owner, aws
+from analyzer.detectors.advice import advise, ask_owner, aws, dimensions
 from analyzer.detectors.thresholds import Positive, Whole
 from analyzer.detectors.verdict import finding
 from analyzer.detectors.words import counted, number, who
@@ -189,7 +189,7 @@ def _replica_throttles(region: str, traffic: Traffic) -> str:
     return aws(
         there,
         "cloudwatch get-metric-statistics --namespace AWS/DynamoDB --metric-name WriteThrottleEvents"
-        f" --dimensions Name=TableName,Value={there.table} --statistics Sum --period 60 --start-time START"
+        f" {dimensions(there)} --statistics Sum --period 60 --start-time START"
         " --end-time END",
     )
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from msgspec import Struct
 
-from analyzer.detectors.advice import advise, aws
+from analyzer.detectors.advice import advise, aws, quoted
 from analyzer.detectors.thresholds import Share, Whole
 from analyzer.detectors.verdict import finding
 from analyzer.detectors.words import number, percent
@@ -104,7 +104,7 @@ class StreamLag(Struct, frozen=True):
                     effect="further changes arrive",
                     command=aws(
                         traffic.target,
-                        f"dynamodb describe-kinesis-streaming-destination --table-name {traffic.target.table}",
+                        f"dynamodb describe-kinesis-streaming-destination --table-name {quoted(traffic.target.table)}",
                     ),
                 ),
                 advise(
@@ -172,7 +172,7 @@ def _advice_behind(who: str, traffic: Traffic) -> Iterator[Advice]:
         "check-client",
         f"Look at the errors and the concurrency of {who}: one record that fails again and again holds its shard up",
         effect="tells whether it is stuck or slow",
-        command=aws(traffic.target, f"lambda list-event-source-mappings --function-name {who}")
+        command=aws(traffic.target, f"lambda list-event-source-mappings --function-name {quoted(who)}")
         if who != "its consumer"
         else None,
     )

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections import Counter
 from typing import TYPE_CHECKING, ClassVar
 
 from msgspec import Struct
 
-from analyzer.detectors.advice import advise, aws
+from analyzer.detectors.advice import advise, aws, quoted
 from analyzer.detectors.thresholds import Whole
 from analyzer.detectors.verdict import finding
 from analyzer.detectors.words import number, who
@@ -24,6 +26,10 @@ if TYPE_CHECKING:
     from analyzer.model.traffic import Traffic
 
 __all__ = ["StuckLock"]
+
+_EQUAL = re.compile(r"(?<![\w.#-])([\w-]+) = [?:]")
+"""An attribute that a condition compares with a value: that says who holds the lock."""
+_UNNAMED = "HOLDER_ATTRIBUTE"
 
 
 class StuckLock(Struct, frozen=True):
@@ -82,7 +88,7 @@ class StuckLock(Struct, frozen=True):
                 "condition": last.condition,
                 "threshold_seconds": self.seconds,
             },
-            advice=tuple(_advice(key, traffic)),
+            advice=tuple(_advice(lock, key, traffic)),
             self_heals=_heals(lock),
         )
 
@@ -95,12 +101,20 @@ def _heals(lock: HeldLock) -> SelfHeals:
     return SelfHeals("no", "without an expiry in its condition nobody but its owner can give it back")
 
 
-def _advice(key: KeyShown | None, traffic: Traffic) -> Iterator[Advice]:
-    table = traffic.target.table
-    delete = (
-        f"dynamodb delete-item --table-name {table} --key file://key.json"
-        " --condition-expression 'owner = :seen' --expression-attribute-values file://seen.json"
+def _release(held: str | None, traffic: Traffic) -> str:
+    """Write the call that gives a lock back while the attribute that says who holds it is still what was seen."""
+    names = quoted(json.dumps({"#held": held or _UNNAMED}, ensure_ascii=False, separators=(",", ":")))
+    return (
+        f"dynamodb delete-item --table-name {quoted(traffic.target.table)} --key file://key.json"
+        f" --condition-expression '#held = :seen' --expression-attribute-names {names}"
+        " --expression-attribute-values file://seen.json"
     )
+
+
+def _advice(lock: HeldLock, key: KeyShown | None, traffic: Traffic) -> Iterator[Advice]:
+    held = _EQUAL.search(lock.failures[-1].condition or "")
+    attribute = None if held is None else held[1]
+    unnamed = f"; {_UNNAMED} stands for the attribute that says who holds it"
     is_terraform = traffic.place.library == "Terraform"
     yield advise(
         "check-client",
@@ -111,11 +125,12 @@ def _advice(key: KeyShown | None, traffic: Traffic) -> Iterator[Advice]:
     )
     yield advise(
         "release-lock",
-        "Once its owner is known to be gone, give {key} back, on the condition that it is still what was seen",
+        "Once its owner is known to be gone, give {key} back, on the condition that it is still what was seen"
+        + (unnamed if attribute is None and not is_terraform else ""),
         effect="the next attempt takes it",
         command="terraform force-unlock LOCK_ID  # changes production"
         if is_terraform
-        else aws(traffic.target, delete, changes=True),
+        else aws(traffic.target, _release(attribute, traffic), changes=True),
         risk=Risk.HIGH,
         reversible=False,
         takes="seconds",

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from msgspec import Struct
 
-from analyzer.detectors.advice import advise, aws
+from analyzer.detectors.advice import advise, aws, dimensions
 from analyzer.detectors.thresholds import Positive, Share, Whole
 from analyzer.detectors.verdict import finding
 from analyzer.detectors.words import between, number, percent, who
@@ -142,7 +142,7 @@ def _reasons(traffic: Traffic) -> str | None:
 def _advice(told: Collisions, key: KeyShown | None, traffic: Traffic) -> Iterator[Advice]:
     metric = (
         "cloudwatch get-metric-statistics --namespace AWS/DynamoDB --metric-name TransactionConflict"
-        f" --dimensions Name=TableName,Value={traffic.target.table} --statistics Sum SampleCount --period 60"
+        f" {dimensions(traffic.target)} --statistics Sum SampleCount --period 60"
         " --start-time START --end-time END"
     )
     yield advise(

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from msgspec import Struct
 
-from analyzer.detectors.advice import advise, ask_owner, aws
+from analyzer.detectors.advice import advise, ask_owner, aws, quoted, time_to_live_on
 from analyzer.detectors.thresholds import Share, Whole
 from analyzer.detectors.verdict import finding
 from analyzer.detectors.words import number, who
@@ -140,13 +140,12 @@ class TtlInvalid(Struct, frozen=True):
 
 
 def _setting_advice(meant: str, traffic: Traffic, *, is_on: bool) -> Iterator[Advice]:
-    table = traffic.target.table
     yield advise(
         "enable-ttl",
         "Look at the setting first"
         + (f": an attribute is changed by disabling TTL, waiting an hour, and enabling it on {meant}" if is_on else ""),
         effect="shows what DynamoDB looks at",
-        command=aws(traffic.target, f"dynamodb describe-time-to-live --table-name {table}"),
+        command=aws(traffic.target, f"dynamodb describe-time-to-live --table-name {quoted(traffic.target.table)}"),
     )
     yield advise(
         "enable-ttl",
@@ -154,8 +153,7 @@ def _setting_advice(meant: str, traffic: Traffic, *, is_on: bool) -> Iterator[Ad
         effect="expired items are deleted within days, at no cost",
         command=aws(
             traffic.target,
-            f"dynamodb update-time-to-live --table-name {table} --time-to-live-specification"
-            f" Enabled=true,AttributeName={meant}",
+            time_to_live_on(traffic.target, meant),
             changes=True,
         ),
         risk=Risk.HIGH,

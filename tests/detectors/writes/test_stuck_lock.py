@@ -134,3 +134,19 @@ def test_those_that_stand_longest_are_told_up_to_a_bound() -> None:
 def test_an_index_and_a_target_without_calls_are_silent() -> None:
     assert found(*asked(600, 900, 1500), target=GSI2) == []
     assert found(calls=None) == []
+
+
+@pytest.mark.parametrize(
+    ("condition", "names"),
+    [
+        ("attribute_not_exists(PK) OR holder = ?", '{"#held":"holder"}'),
+        ("attribute_not_exists(PK)", '{"#held":"HOLDER_ATTRIBUTE"}'),
+        ("lock.holder = ?", '{"#held":"HOLDER_ATTRIBUTE"}'),
+    ],
+)
+def test_the_condition_of_a_release_names_the_holder_s_attribute_or_a_placeholder(condition: str, names: str) -> None:
+    of = shape("UpdateItem", "held", condition=condition)
+    (one,) = found(*asked(600, 900, 1500, of=of))
+    release = one.advice[1]
+    assert f"--condition-expression '#held = :seen' --expression-attribute-names '{names}'" in (release.command or "")
+    assert ("HOLDER_ATTRIBUTE stands for" in release.text) is ("HOLDER_ATTRIBUTE" in names)
