@@ -145,7 +145,7 @@ class PollingRead(Struct, frozen=True):
     def _severity(self, poll: _Poll, share: float, throttled: int, *, refused: bool, traffic: Traffic) -> Severity:
         if (throttled or refused) and share >= self.most_share:
             return Severity.HIGH
-        if any(is_throttle(call.error) for call in poll.every) and share >= self.least_share:
+        if any(is_throttle(call.error) for call in poll.every):
             return Severity.HIGH
         dollars = cost_of(poll.units or 0.0, traffic).dollars
         taken = capacity_share(poll.units or 0.0, traffic) or 0.0

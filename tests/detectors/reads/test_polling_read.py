@@ -52,6 +52,21 @@ def test_what_comes_more_often_than_once_a_second_is_load_and_no_clock() -> None
     assert only(*polls(every=1.0, units=4000.0)).evidence["period_s"] == 1
 
 
+def test_units_that_nobody_tells_are_not_nothing() -> None:
+    one = only(*polls(units=None, error=CODE))
+    told = ("read_units", "units_a_time", "share_of_read_units")
+    assert [one.evidence[name] for name in told] == [None] * 3
+    assert one.evidence["share_of_reads"] == 1
+    assert one.cost_per_month_usd is None
+    assert "100% of the calls that read" in one.summary
+
+
+def test_a_few_reads_by_chance_are_no_clocks_that_share_a_period() -> None:
+    times = (0, 3, 9, 14, 40, 44, 49, 55, 81)
+    calls = [call("Scan", at, of=SCAN, key=None, caller="cron", error=CODE, read_units=None) for at in times]
+    assert found(*calls) == []
+
+
 def test_segments_of_one_scan_are_no_clock() -> None:
     segment = shape("Scan", "segment", key=(), segmented=True)
     assert found(*polls(of=segment), of=segment) == []
