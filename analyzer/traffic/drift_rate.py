@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from analyzer.model.counts import KeyLevel
 from analyzer.model.estimate import Estimate
+from analyzer.model.finding import Direction
 from analyzer.model.instant import MINUTE_MS
 from analyzer.statistics.false_discovery import discoveries
 from analyzer.statistics.rates import Ratio, Standing, count_bounds, rate_ratio, share_bounds, shared_growth, standing
 from analyzer.traffic.drift import Facet, Tolerance
-from analyzer.traffic.measure import add
+from analyzer.traffic.measure import add, row_units
 
 if TYPE_CHECKING:
     from analyzer.model.history import History
     from analyzer.model.target import Target
-    from analyzer.model.traffic import Declared, PatternTraffic, Traffic
+    from analyzer.model.traffic import Declared, KeyHeat, PatternTraffic, Traffic
 
-__all__ = ["past_facet", "rate_facet"]
+__all__ = ["key_rate_facet", "past_facet", "rate_facet"]
 
 _OVER_SHARE = 0.05
 """A p95 is passed in a twentieth of the time."""
@@ -49,6 +51,40 @@ def rate_facet(declared: Declared, rows: list[PatternTraffic], traffic: Traffic,
     if declared.p95_rate is None or where is Standing.OUT:
         return facet
     return _by_minute(facet, declared.p95_rate * factor, rows, traffic)
+
+
+def key_rate_facet(
+    declared: Declared, rows: list[PatternTraffic], traffic: Traffic, tolerance: Tolerance
+) -> Facet | None:
+    """Judge the requests a second of the pattern's hottest key against `per_key`; a declared surge widens it.
+
+    A key's requests are its units ÷ the pattern's units a request: at least so many, by what the sketch is sure of.
+    """
+    direction = Direction.WRITE if any(row.shape.writes for row in rows) else Direction.READ
+    most = declared.write_rate_a_key if direction is Direction.WRITE else declared.read_rate_a_key
+    seconds = traffic.window.seconds
+    keys = [key for key in traffic.keys if key.level is KeyLevel.PARTITION and key.direction is direction]
+    if most is None or seconds <= 0 or not keys:
+        return None
+    asked, share = max((_requests_at(key, rows, traffic), key.kept) for key in keys)
+    if not asked:
+        return None
+    kept = asked * share
+    crowd = count_bounds(kept, _CROWDED)
+    seen = Estimate(asked, crowd.low / share, crowd.high / share) / seconds
+    allowed = most * max([tolerance.margin, *declared.surge.values()])
+    is_enough = seconds >= _LEAST_SECONDS and kept >= tolerance.least
+    where = standing(seen, most=allowed) if is_enough else Standing.UNKNOWN
+    return Facet("key_rate", where, seen, allowed, "requests a second of one key", f"{most:g}")
+
+
+def _requests_at(key: KeyHeat, rows: list[PatternTraffic], traffic: Traffic) -> float:
+    own = {at: row for at, row in enumerate(traffic.rows) if any(row is one for one in rows)}
+    asked = 0.0
+    for number, units in key.rows:
+        whole = row_units(own[number], key.direction).value if number in own else 0.0
+        asked += own[number].requests.value * min(1.0, units / whole) if whole else 0.0
+    return asked
 
 
 def _most_mean(declared: Declared) -> float:

@@ -5,14 +5,16 @@ from typing import Any
 import pytest
 
 from analyzer.model.calls import CallBook
+from analyzer.model.counts import KeyLevel
+from analyzer.model.finding import Direction
 from analyzer.model.history import History, PatternPast
 from analyzer.model.traffic import Declared
 from analyzer.model.window import Window
 from analyzer.statistics.rates import Standing
 from analyzer.traffic.drift import Facet, Tolerance
-from analyzer.traffic.drift_rate import past_facet, rate_facet
+from analyzer.traffic.drift_rate import key_rate_facet, past_facet, rate_facet
 from tests.support.calls import book, call
-from tests.support.evidence import CASES, GSI2, row, shape, traffic
+from tests.support.evidence import CASES, GSI2, key, row, shape, traffic
 
 TOLERANCE = Tolerance(margin=1.5, other_share=0.05, least=20)
 IN, OUT, UNKNOWN = Standing.IN, Standing.OUT, Standing.UNKNOWN
@@ -147,3 +149,44 @@ def test_without_a_past_or_with_too_little_of_it_nothing_is_judged() -> None:
     assert past(doubled(3.0), "other") is None
     short = PatternPast(before=(5.0,), now=(9.0,))
     assert past(History(patterns={CASES: {"load-case": short}})) is None
+
+
+def of_key(units: float, window: Window = HOUR, of: str = "GetItem", kept: float = 1.0, **declared: Any) -> Any:
+    """Standing of a key with these units of a pattern of 36,000 requests, a unit each."""
+    writes = of == "PutItem"
+    asked = row(shape(of, of), requests=36_000, read_units=36_000, write_units=36_000)
+    other = row(GET, requests=9, read_units=9)
+    direction = Direction.WRITE if writes else Direction.READ
+    keys = (
+        key(direction=direction, rows=((0, units), (1, 9.0)), kept=kept),
+        key(direction=direction, values=("CASE#8",), rows=((1, 9.0),)),
+        key(direction=direction, level=KeyLevel.PREFIX, values=("CASE#",), rows=((0, 36_000.0),)),
+    )
+    evidence = traffic(rows=(asked, other), window=window, keys=keys)
+    facet = key_rate_facet(Declared(id="load-case", **declared), [asked], evidence, TOLERANCE)
+    return None if facet is None else facet.standing
+
+
+@pytest.mark.parametrize(
+    ("units", "fields", "said"),
+    [
+        (18_000, {"read_rate_a_key": 2.0}, OUT),
+        (18_000, {"read_rate_a_key": 4.0}, IN),
+        (18_000, {"read_rate_a_key": 2.0, "surge": {"sale": 3.0}}, IN),
+        (11_000, {"read_rate_a_key": 2.0}, UNKNOWN),
+        (18_000, {"write_rate_a_key": 2.0}, None),
+        (18_000, {"write_rate_a_key": 2.0, "of": "PutItem"}, OUT),
+        (18_000, {"read_rate_a_key": 2.0, "kept": 0.0001}, UNKNOWN),
+        (18_000, {"read_rate_a_key": 2.0, "window": Window(0, 300_000)}, UNKNOWN),
+        (18_000, {"read_rate_a_key": 2.0, "window": Window(0, 0)}, None),
+        (0, {"read_rate_a_key": 2.0}, None),
+    ],
+)
+def test_the_hottest_key_has_the_declared_rate(units: float, fields: dict[str, Any], said: Standing | None) -> None:
+    assert of_key(units, **fields) is said
+
+
+def test_where_no_key_is_seen_nothing_is_said_of_its_rate() -> None:
+    asked = row(GET)
+    declared = Declared(id="load-case", read_rate_a_key=2.0)
+    assert key_rate_facet(declared, [asked], traffic(rows=(asked,), window=HOUR), TOLERANCE) is None

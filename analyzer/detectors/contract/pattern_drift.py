@@ -15,7 +15,7 @@ from analyzer.model.finding import Advice, Confidence, Direction, Finding, Risk,
 from analyzer.model.sight import Horizon, Sight, Skipped, SkipReason, SourceName
 from analyzer.statistics.rates import Standing
 from analyzer.traffic.drift import Facet, Tolerance, facets_of
-from analyzer.traffic.drift_rate import past_facet, rate_facet
+from analyzer.traffic.drift_rate import key_rate_facet, past_facet, rate_facet
 from analyzer.traffic.measure import add, busiest_caller, evidence_of
 
 if TYPE_CHECKING:
@@ -72,6 +72,7 @@ class PatternDrift(Struct, frozen=True):
         facets = facets_of(declared, rows, traffic, tolerance)
         by_time = (
             rate_facet(declared, rows, traffic, tolerance),
+            key_rate_facet(declared, rows, traffic, tolerance),
             past_facet(declared.id, traffic.target, traffic.history, tolerance, self.false_discovery_rate),
         )
         return [*facets, *(facet for facet in by_time if facet is not None)]

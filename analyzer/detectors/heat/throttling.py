@@ -156,7 +156,7 @@ def _advice(hit: LimitHit, traffic: Traffic) -> Iterator[Advice]:
     elif hit.cause == "max-on-demand":
         yield advise(
             "raise-on-demand-maximum",
-            f"Raise the on-demand maximum of {traffic.target}",
+            f"Raise the on-demand maximum of {traffic.target}{_maximum_set(hit.direction, traffic)}",
             effect="the limit that was set no longer refuses requests",
             command=_maximum(hit, traffic.target),
             risk=Risk.LOW,
@@ -173,6 +173,17 @@ def _advice(hit: LimitHit, traffic: Traffic) -> Iterator[Advice]:
         )
     elif hit.cause in {"on-demand-ramp", "partitions-splitting"}:
         yield from _wait_or_warm(hit, traffic)
+
+
+def _maximum_set(direction: Direction, traffic: Traffic) -> str:
+    """Say what the maximum is, where DescribeTable told it."""
+    table, index = traffic.place.table, traffic.target.index
+    described = None if table is None else table.index(index) if index is not None else table
+    if described is None:
+        return ""
+    told = described.provisioning
+    most = told.most_read_units if direction is Direction.READ else told.most_write_units
+    return "" if most is None else f": it is {number(most)} {direction} units a second"
 
 
 def _maximum(hit: LimitHit, target: Target) -> str:

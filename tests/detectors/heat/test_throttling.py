@@ -7,17 +7,18 @@ import pytest
 from analyzer.detectors.heat.throttling import Throttling
 from analyzer.model.finding import Change, Confidence, Direction, Finding, Severity, Victim
 from analyzer.model.sight import Sight
+from analyzer.model.table import IndexDescription, Provisioning, TableDescription
 from analyzer.model.traffic import Capacity, Hurt, Place, Throttles
 from analyzer.traffic.metric_throttles import metric_throttles
-from tests.support.evidence import GSI2, WINDOW, exactly, key, limit, traffic
+from tests.support.evidence import CASES, GSI2, WINDOW, exactly, key, limit, traffic
 from tests.support.told import series
 
 if TYPE_CHECKING:
     from analyzer.model.traffic import Traffic
 
 
-def only(one: Throttles, *, index: bool = False) -> Finding:
-    (finding,) = Throttling().detect(traffic(GSI2, throttles=(one,)) if index else traffic(throttles=(one,)))
+def only(one: Throttles, *, index: bool = False, **fields: Any) -> Finding:
+    (finding,) = Throttling().detect(traffic(GSI2 if index else CASES, throttles=(one,), **fields))
     assert isinstance(finding, Finding)
     return finding
 
@@ -151,6 +152,15 @@ def test_a_ramp_and_splitting_partitions_get_time_or_warmth() -> None:
     raised = (Change(time=0, what="capacity", table="cases"),)
     (split,) = found(traffic(throttles=(limit(),), keys=even, changes=raised))
     assert (split.cause, split.confidence) == ("partitions-splitting", Confidence.LIKELY)
+
+
+def test_the_maximum_that_was_set_is_told() -> None:
+    most = Provisioning(most_read_units=4000.0, most_write_units=2000.0)
+    index = IndexDescription(name="GSI2", kind="gsi", provisioning=Provisioning())
+    place = Place(table=TableDescription(name="cases", provisioning=most, indexes=(index,)))
+    for direction, told in ((Direction.READ, ": it is 4,000 read"), (Direction.WRITE, ": it is 2,000 write")):
+        assert told in only(limit("max-on-demand", direction), place=place).advice[1].text
+    assert only(limit("max-on-demand"), index=True, place=place).advice[1].text.endswith("maximum of cases/GSI2")
 
 
 def test_the_command_of_a_maximum_names_its_place() -> None:
