@@ -34,6 +34,10 @@ _NEARLY_ALL = 0.99
 """A fortnight is covered although a restart or two took some minutes of it."""
 _LEAST_COMPARISONS = 4
 _ENOUGH_CALLS = 200
+_ENOUGH_PATTERNS = 5
+_HOLIDAY = 1.25
+"""A day that is further from its weekday a week ago, for half of all patterns, is no ordinary one."""
+_NEVER = 1e-9
 
 _SUBJECT = ["account", "region", "table_name", "index_name", "pattern"]
 
@@ -77,11 +81,16 @@ def past_of(rows: pa.Table, covered: tuple[Window, ...], end: Instant) -> Histor
     weeks = [n for n in range(1, WEEKS) if min(seconds[n * _DAYS : (n + 1) * _DAYS]) >= _NEARLY_ALL * DAY_MS / 1000]
     wobbles = _wobbles(days, weeks)
     patterns: dict[Target, dict[str, PatternPast]] = defaultdict(dict)
-    for (target, name), counts in days.items():
-        now, before = counts[:_DAYS][::-1], counts[_DAYS : 2 * _DAYS][::-1]
-        if sum(now) + sum(before) > 0:
-            past = PatternPast(before=tuple(before), now=tuple(now), wobble=wobbles.get((target, name), 0.0))
-            patterns[target][name] = past
+    counts = np.array(list(days.values())).reshape(len(days), WEEKS * _DAYS)
+    now, plain = counts[:, :_DAYS][:, ::-1], counts[:, _DAYS : 2 * _DAYS][:, ::-1]
+    before = _with_holidays(plain, now)
+    for number, (target, name) in enumerate(days):
+        if now[number].sum() + before[number].sum() > 0:
+            patterns[target][name] = PatternPast(
+                before=tuple(before[number].tolist()),
+                now=tuple(now[number].tolist()),
+                wobble=wobbles.get((target, name), 0.0),
+            )
     spans = {target: Window(end - _FORTNIGHT, end) for target in patterns}
     spans |= {target.base: Window(end - _FORTNIGHT, end) for target in patterns}
     return History(spans, dict(patterns))
@@ -104,6 +113,37 @@ def _by_day(rows: pa.Table, end: Instant) -> _Days:
     for *place, pattern, day, requests in zip(*told.values(), ago[groups.first].tolist(), sums.tolist(), strict=True):
         days.setdefault((Target(*place), pattern), [0.0] * (WEEKS * _DAYS))[day] = requests
     return days
+
+
+def _with_holidays(before: np.ndarray, now: np.ndarray) -> np.ndarray:
+    """Expect on a holiday of either week what all patterns share, of each pattern that fits better so.
+
+    A day on which half of all go astray together is one; what runs by the clock goes on. Rows are patterns.
+    """
+    earlier, later = before.sum(axis=1), now.sum(axis=1)
+    enough = (earlier > _ENOUGH_CALLS) & (later > 0)
+    if enough.sum() < _ENOUGH_PATTERNS:
+        return before
+    weekly = np.divide(later, earlier, out=np.ones(len(before)), where=earlier > 0)[:, None]
+    ratio = np.divide(now, before * weekly, out=np.ones_like(now), where=(before > 0) & (weekly > 0))
+    shared = np.maximum(np.median(ratio[enough], axis=0), _NEVER)
+    is_holiday = np.abs(np.log(shared)) > math.log(_HOLIDAY)
+    shifted = before * np.where(is_holiday, shared / np.median(shared), 1.0)
+    is_better = _scatter(shifted, now) < _scatter(before, now)
+    return np.where(is_better[:, None], shifted, before)
+
+
+def _scatter(before: np.ndarray, now: np.ndarray) -> np.ndarray:
+    """Return how far pairs of days lie from the two weeks' ratio, a number a pattern."""
+    together = before + now
+    whole = np.maximum(together.sum(axis=1), 1.0)[:, None]
+    parts = [(one, one.sum(axis=1)[:, None] * together / whole) for one in (before, now)]
+    return np.asarray(
+        sum(
+            np.divide((seen - expected) ** 2, expected, out=np.zeros_like(expected), where=expected > 0).sum(axis=1)
+            for seen, expected in parts
+        )
+    )
 
 
 def _wobbles(days: _Days, weeks: list[int]) -> dict[tuple[Target, str], float]:

@@ -22,9 +22,12 @@ from analyzer.model.table import TableDescription, TableSnapshot
 from analyzer.model.target import Target
 from analyzer.model.window import Window
 from analyzer.reports.frame import frame_of, load_weeks
-from analyzer.statistics.rates import rate_ratio
+from analyzer.statistics.rates import Standing, rate_ratio
+from analyzer.traffic.drift import Tolerance
+from analyzer.traffic.drift_rate import past_facet
 from tests.support.calls import call
 from tests.support.evidence import CASES, shape
+from tests.support.history_days import write_days
 from tests.support.history_weeks import START, WEEK, Weeks, eight_weeks, write_weeks
 
 if TYPE_CHECKING:
@@ -32,6 +35,7 @@ if TYPE_CHECKING:
 
 DAY = 86_400_000
 ORDERS = Target("111122223333", "us-east-1", "orders")
+CASES_KNOWN = Target("111122223333", "us-east-1", "cases")
 
 
 @pytest.fixture(scope="module")
@@ -49,6 +53,45 @@ def test_detectors_are_told_days_of_this_week_and_the_one_before(weeks: Weeks) -
     assert 0 < one.wobble < 0.5
     assert past.patterns[ORDERS]["load-order"].wobble < 0.02
     assert past.spans[ORDERS].seconds == 14 * 86_400
+
+
+@pytest.mark.parametrize("hours", [0, 1, 7 * 24, 14 * 24])
+def test_a_holiday_hides_no_drift_and_makes_none(weeks: Weeks, hours: int) -> None:
+    end = WEEK.end - hours * 3_600_000
+    past = past_of(weeks.rows[Kind.HOURS], (Window(START, WEEK.end),), end)
+    tolerance = Tolerance(1.5, 0.05, 20)
+    facets = {
+        name: past_facet(name, target, past, tolerance, 0.05)
+        for target, known in past.patterns.items()
+        for name in known
+    }
+    standings = {name: facet.standing for name, facet in facets.items() if facet is not None}
+    drifted = {"list-orders"} if hours < 24 else set()
+    assert {name for name, standing in standings.items() if standing is Standing.OUT} == drifted
+    assert sum(standing is Standing.IN for standing in standings.values()) >= len(standings) - 4
+
+
+def test_what_runs_by_the_clock_has_no_holiday(weeks: Weeks) -> None:
+    past = past_of(weeks.rows[Kind.HOURS], (Window(START, WEEK.end),), WEEK.end)
+    thursday = 3
+    load, export = past.patterns[ORDERS]["load-order"], past.patterns[ORDERS]["export-orders"]
+    assert load.before[thursday] < load.before[thursday - 1] / 2
+    assert export.before[thursday] == pytest.approx(export.before[thursday - 1], rel=0.5)
+
+
+def test_of_few_patterns_no_day_is_everybodys(tmp_path: Path) -> None:
+    counts = [1000.0] * 14
+    counts[10] = 100.0
+    dataset = write_days(tmp_path, WEEK.end, {"load-case": counts})
+    past = asyncio.run(load_past(dataset, WEEK.end)).patterns[CASES_KNOWN]["load-case"]
+    assert past.before == (1000.0,) * 7
+    assert past.now[3] == 100.0
+
+
+def test_nobody_asked_anything_in_two_weeks_that_were_looked_at(tmp_path: Path) -> None:
+    dataset = write_days(tmp_path, WEEK.end, {"load-case": [0.0] * 14})
+    assert asyncio.run(load_past(dataset, WEEK.end)) == EMPTY
+    assert past_of(SCHEMAS[Kind.HOURS].empty_table(), (Window(START, WEEK.end),), WEEK.end) == EMPTY
 
 
 def test_a_fortnight_with_a_hole_tells_nothing(weeks: Weeks) -> None:
