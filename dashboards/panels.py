@@ -203,6 +203,8 @@ def _table(panel: Panel, daemon: str) -> TablePanel:
     order = {name: place for place, name in enumerate(panel.columns)}
     tidy = DataTransformerConfig("organize", options={"excludeByName": hidden, "indexByName": order})
     built = table.Panel().with_transformation(tidy)
+    if "severity" in panel.columns:
+        built.sort_by([common.TableSortByFieldState().display_name("severity")])  # the names begin in this order too
     if panel.runbooks is not None:
         page = {"title": "Runbook", "url": f"{daemon}/docs/detectors/${{__value.text}}", "targetBlank": True}
         built.override_by_name(panel.runbooks, [DynamicConfigValue("links", [page])])

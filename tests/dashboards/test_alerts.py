@@ -96,7 +96,7 @@ def test_the_tests_of_the_rules_are_those_of_the_alerts(name: str, request: pyte
 
 
 def test_every_alert_has_a_series_that_fires_it_and_one_that_does_not() -> None:
-    checks = [check for _, group in CASES.values() for case in group for check in case.checks]
+    checks = [check for group in CASES.values() for case in group.tests for check in case.checks]
     told = {(alert.name, alert.severity) for alert in alerts()}
     assert {(alert.name, alert.severity) for check in checks for alert, _, _ in check.fires} == told
     assert {check.alert for check in checks if not check.fires} == {name for name, _ in told}

@@ -16,7 +16,7 @@ from dashboards.rules import Alert, Places
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-__all__ = ["FILES", "Case", "cases"]
+__all__ = ["FILES", "Case", "Rehearsal", "cases"]
 
 HEAD = "# Written by `pytest tests/dashboards --rewrite-golden`; run it with `promtool test rules`.\n"
 FILES = ("../../dashboards/generated/recording.yaml", "../../dashboards/generated/alerts.yaml")
@@ -67,6 +67,17 @@ class Case(NamedTuple):
         }
 
 
+class Rehearsal(NamedTuple):
+    """The tests of one file: how far its samples are apart, and how far the times at which rules are evaluated.
+
+    Most of what a test costs are evaluations: as few as the rules' own waits allow.
+    """
+
+    every: str
+    evaluated: str
+    tests: tuple[Case, ...]
+
+
 def expected(alert: Alert, labels: Mapping[str, str], description: str) -> dict[str, Any]:
     told = {**alert.annotations(Places()), "description": description}
     links = {name: LABEL.sub(lambda found: labels.get(found[1], ""), text) for name, text in told.items()}
@@ -76,13 +87,13 @@ def expected(alert: Alert, labels: Mapping[str, str], description: str) -> dict[
 
 def written(name: str) -> str:
     """Return the text of a file under tests/rules."""
-    every, tests = cases()[name]
+    every, evaluated, tests = cases()[name]
     out = StringIO()
     yaml = YAML()
     yaml.width = 4096
     document = {
         "rule_files": list(FILES),
-        "evaluation_interval": every,
+        "evaluation_interval": evaluated,
         "group_eval_order": [group.name for group in (*RECORDING, *ALERTING)],
         "tests": [case.test(every) for case in tests],
     }
@@ -255,11 +266,11 @@ def of_watcher() -> Iterable[Case]:
     yield Case("nothing is", calm, tuple(Check(at, name) for name, _, at, *_ in both))
 
 
-def cases() -> dict[str, tuple[str, tuple[Case, ...]]]:
-    """Return for each file under tests/rules how far its samples are apart, and its tests."""
+def cases() -> dict[str, Rehearsal]:
+    """Return what each file under tests/rules holds."""
     return {
-        "detectors.yaml": ("1m", (*of_detectors(), *of_observing())),
-        "budgets.yaml": ("1m", tuple(of_budgets())),
-        "long-budgets.yaml": ("20m", tuple(of_long_budgets())),
-        "watcher.yaml": ("1m", tuple(of_watcher())),
+        "detectors.yaml": Rehearsal("1m", "3m", (*of_detectors(), *of_observing())),
+        "budgets.yaml": Rehearsal("1m", "2m", tuple(of_budgets())),
+        "long-budgets.yaml": Rehearsal("20m", "1h", tuple(of_long_budgets())),
+        "watcher.yaml": Rehearsal("1m", "5m", tuple(of_watcher())),
     }
