@@ -116,6 +116,7 @@ class Desk(Struct, frozen=True):
         return asyncio.run(send(None))
 
     async def _report(self, store: BlobStore, window: Window, *, is_all_news: bool = False) -> WeekReport:
+        from analyzer.ahead import wall_clock  # noqa: PLC0415 -- light start
         from analyzer.config_prices import prices_of_section  # noqa: PLC0415 -- light start
         from analyzer.history.dataset import Dataset  # noqa: PLC0415 -- heavy
         from analyzer.reports.acknowledged import load_acknowledged  # noqa: PLC0415 -- light start
@@ -128,6 +129,7 @@ class Desk(Struct, frozen=True):
             prices=prices_of_section(self.settings.prices),
             acknowledged=() if is_all_news else acknowledged,
             torn=torn,
+            now=wall_clock(),
             with_tokens=self.with_tokens,
         )
         return await asyncio.to_thread(report_week, frame, past, self.contract, known)

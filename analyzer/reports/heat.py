@@ -79,7 +79,7 @@ def map_of(week: Frame, *, with_tokens: bool = False) -> WeekMap | None:
 
 
 def forecasts_of(week: Frame, past: Frames, *, with_tokens: bool = False) -> tuple[KeyForecast, ...] | None:
-    """Return the keys that grow and reach their ceiling within a year, the nearest first; None without tracked keys.
+    """Return the keys that grow and reach their ceiling within a year, the nearest first; None without two weeks.
 
     A line through the logarithms of daily peaks, weekdays apart; its slope's interval is widened by how days go on
     from one another. A key is told where the slope is surely upward.
@@ -89,6 +89,8 @@ def forecasts_of(week: Frame, past: Frames, *, with_tokens: bool = False) -> tup
     if not frames:
         return None
     rows = pd.concat([frame.astype(dict.fromkeys(_KEY, object)) for frame in frames], ignore_index=True)
+    if (rows["start"] // _DAY_MS).nunique() < _LEAST_DAYS:
+        return None
     names = _Names(with_tokens=with_tokens)
     found = []
     for identity, part in _by_key(rows):

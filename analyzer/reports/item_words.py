@@ -31,6 +31,10 @@ __all__ = [
     "times",
 ]
 
+_SHARES = frozenset(
+    {"index", "consistency", "filter", "discards", "caller", "order", "page_size", "top_share", "waste"}
+)
+"""Facets that are shares of 0 to 1."""
 _MINOR = frozenset({"bytes"})
 _BIG = {1e9: "billion", 1e6: "million"}
 _LATENCIES = {
@@ -114,7 +118,7 @@ def facet_words(facet: FacetDrift) -> str:
 
 
 def _seen(facet: FacetDrift) -> str:
-    shown = percent(facet.seen.value) if facet.text.startswith("of ") else number(facet.seen.value)
+    shown = percent(facet.seen.value) if facet.name in _SHARES else number(facet.seen.value)
     return f"{shown} {facet.text}".strip()
 
 

@@ -57,7 +57,7 @@ def _waste(report: WeekReport) -> Iterator[Block]:
 
 def _indexes(indexes: tuple[IndexUse, ...] | None) -> Iterator[Block]:
     if indexes is None:
-        yield Paragraph("Not observable: no table was described, so that nobody knows which indexes there are.")
+        yield Paragraph("Not observable: no table was described, no index is declared, and none was asked.")
         return
     if not indexes:
         yield Paragraph("There is none.")

@@ -83,7 +83,7 @@ def _when(row: KeyRow) -> str:
 
 def _forecast(forecasts: tuple[KeyForecast, ...] | None) -> Iterator[Block]:
     if forecasts is None:
-        yield Paragraph("Not observable: no key was tracked.")
+        yield Paragraph("Not observable: it takes keys that were tracked on two weeks of days.")
         return
     if not forecasts:
         yield Paragraph("No key surely grows towards its ceiling within a year, as far as two weeks or more tell.")

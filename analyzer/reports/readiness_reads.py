@@ -5,8 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from analyzer.detectors.words import number, percent
-from analyzer.model.shape import AttributionKind
-from analyzer.reports.drift_values import Presence
 from analyzer.reports.item_words import many
 from analyzer.reports.readiness_view import declared, failed, named, not_observable, proved
 
@@ -41,15 +39,11 @@ def every_pattern_is_documented(view: View) -> Answer:
         return failed("no contract declares anything")
     if not any(True for _ in view.rows()):
         return not_observable(_UNSEEN)
-    strangers = [
-        one
-        for one in view.drift.patterns
-        if one.kind == AttributionKind.UNDECLARED.value and one.requests.value and one.presence is not Presence.AD_HOC
-    ]
+    strangers = [one for one in view.undeclared if not one.is_ad_hoc]
     if strangers:
-        requests = sum(one.requests.value for one in strangers)
-        places = named(str(one.subject.target) for one in strangers)
-        return failed(f"{len(strangers)} undeclared, {many(requests)} requests, on {places}")
+        requests = many(sum(one.requests for one in strangers))
+        places = named(f"{one.table}/{one.index}" if one.index else one.table for one in strangers)
+        return failed(f"{len(strangers)} undeclared, {requests} requests, on {places}")
     unclear = sum((one.unclear_share or 0.0) * one.requests for one in view.coverage)
     whole = sum(one.requests for one in view.coverage)
     if unclear > _MUCH_WASTE * whole:

@@ -10,8 +10,7 @@ from analyzer.contract.model import Contract, IndexDeclaration, PatternDeclarati
 from analyzer.model.finding import Finding, Status
 from analyzer.model.table import TableSnapshot
 from analyzer.model.traffic import PatternTraffic, Traffic
-from analyzer.reports.drift_values import Drift
-from analyzer.reports.week_values import CoverageOfContract, KeyForecast, ReadinessState, WeekMap
+from analyzer.reports.week_values import CoverageOfContract, KeyForecast, ReadinessState, Undeclared, WeekMap
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -28,11 +27,11 @@ class View(Struct, frozen=True, kw_only=True):
     """A week as the checklist sees it; of `covered_share` nothing follows but how much anybody could see."""
 
     contract: Contract
-    drift: Drift
     findings: tuple[Finding, ...]
     tables: tuple[TableSnapshot, ...]
     traffics: tuple[Traffic, ...]
     coverage: tuple[CoverageOfContract, ...]
+    undeclared: tuple[Undeclared, ...]
     heat: WeekMap | None
     forecasts: tuple[KeyForecast, ...] | None
     covered_share: float

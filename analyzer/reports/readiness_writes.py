@@ -160,4 +160,4 @@ def each_record_says_what_it_is(view: View) -> Answer:
     strangers = {one.target.table for one in view.tables if view.contract.table(one.target) is None}
     if strangers:
         return failed(f"{named(strangers)} is in no contract")
-    return declared(f"of all {len(view.contract.tables)} tables")
+    return declared(f"it stands in the contract of {named(table.name for table in view.contract.tables)}")

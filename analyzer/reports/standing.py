@@ -94,7 +94,7 @@ def _unseen(name: str, table: TableDeclaration, pattern: PatternDeclaration, one
         pattern=pattern.id,
         owner=table.owner,
         is_dead=one is not None and one.presence in {Presence.DEAD, Presence.VANISHED},
-        last_seen="in an earlier week" if known else "never, as far as history goes back",
+        last_seen="in an earlier week" if known else "never",
         declared_rate=pattern.rate.most,
     )
 

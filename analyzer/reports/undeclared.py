@@ -33,7 +33,8 @@ MOST_UNDECLARED = 20
 _MOST_MAPS = 10
 _LEAST_CALLS = 20
 _LEAST_HOURS = 2
-"""Fewer calls in fewer hours are somebody at a console, as drift has it."""
+"""Fewer calls in fewer hours are somebody at a console, as drift has it, unless they take much of the target."""
+_MUCH_SHARE = 0.05
 _BUSY = 0.95
 _SCAN = "a Scan says who, why, when and how fast: add purpose, schedule and max_units_per_second"
 _VERBS = {
@@ -104,10 +105,7 @@ def _undeclared(
     draft = Draft({"tables": []}, unsure=tuple(Unsure(table, "patterns", pattern["id"], *one) for one in doubts))
     lines = list_lines({"name": table, "patterns": [pattern]}, "patterns", draft)
     is_told = any(one.units_known for one in asked.rows)
-    read, written = (
-        sum(one.read_units.value for one in asked.rows),
-        sum(one.write_units.value for one in asked.rows),
-    )
+    read, written = (sum(one.read_units.value for one in asked.rows), sum(one.write_units.value for one in asked.rows))
     return Undeclared(
         table=asked.target.table,
         index=asked.target.index,
@@ -116,11 +114,16 @@ def _undeclared(
         callers=tuple(_callers(asked.rows)),
         requests=asked.requests,
         dollars=round(bill.dollars(asked.target, read, written), 2) if is_told else None,
-        is_ad_hoc=asked.requests < _LEAST_CALLS or len(counts) < _LEAST_HOURS,
+        is_ad_hoc=(asked.requests < _LEAST_CALLS or len(counts) < _LEAST_HOURS)
+        and read + written < _MUCH_SHARE * _units(traffic.rows),
         yaml="\n".join(lines),
         yaml_table=table,
         doubts=tuple(text for _, text in doubts),
     )
+
+
+def _units(rows: Iterable[PatternTraffic]) -> float:
+    return sum(row.read_units.value + row.write_units.value for row in rows if not row.secondary)
 
 
 def _callers(rows: Sequence[PatternTraffic]) -> list[str]:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from analyzer.model.target import Target
     from analyzer.model.traffic import PatternTraffic, Traffic
     from analyzer.reports.bill import Bill
-    from analyzer.reports.frame import Frame, Frames
+    from analyzer.reports.frame import Frames
 
 __all__ = ["indexes_of", "transactions_of", "waste_of"]
 
@@ -64,34 +64,43 @@ def _waste(target: Target, pattern: str, rows: list[PatternTraffic], bill: Bill)
     )
 
 
-def indexes_of(traffics: Sequence[Traffic], week: Frame, past: Frames, bill: Bill) -> tuple[IndexUse, ...] | None:
-    """Return what each index costs and who reads it, the dearest first; None where no table is described."""
-    if not any(traffic.place.table is not None for traffic in traffics):
+def indexes_of(
+    traffics: Sequence[Traffic], contract: Contract, frames: Frames, bill: Bill
+) -> tuple[IndexUse, ...] | None:
+    """Return what each index costs and who reads it, the dearest first; None where nobody tells of any.
+
+    `frames` are all weeks, the oldest first. Without a description there are those that were asked, or are declared.
+    """
+    targets = _indexes(traffics, contract)
+    if not targets and not any(traffic.place.table is not None for traffic in traffics):
         return None
     by_target = {traffic.target: traffic for traffic in traffics}
     found = []
-    for target in sorted(_indexes(traffics), key=lambda one: one.order()):
+    for target in sorted(targets, key=lambda one: one.order()):
         traffic, table = by_target.get(target), by_target.get(target.base)
         described = None if table is None or table.place.table is None else table.place.table.index(target.index)
-        found.append(_index(target, described, traffic, week, past, bill))
+        found.append(_index(target, described, traffic, frames, bill))
     return tuple(sorted(found, key=lambda one: -((one.unit_dollars or 0.0) + (one.storage_dollars or 0.0))))
 
 
-def _indexes(traffics: Iterable[Traffic]) -> set[Target]:
+def _indexes(traffics: Iterable[Traffic], contract: Contract) -> set[Target]:
     found = {traffic.target for traffic in traffics if traffic.target.index is not None}
     for traffic in traffics:
-        if traffic.place.table is not None:
-            found |= {traffic.target.at(index.name) for index in traffic.place.table.indexes}
+        table, declared = traffic.place.table, contract.table(traffic.target)
+        names = [] if table is None else [index.name for index in table.indexes]
+        if table is None and declared is not None:
+            names = [index.name for index in declared.indexes]
+        found |= {traffic.target.at(name) for name in names}
     return found
 
 
 def _index(
-    target: Target, described: IndexDescription | None, traffic: Traffic | None, week: Frame, past: Frames, bill: Bill
+    target: Target, described: IndexDescription | None, traffic: Traffic | None, frames: Frames, bill: Bill
 ) -> IndexUse:
     rows = () if traffic is None else traffic.rows
     reads = [row for row in rows if not row.secondary]
     requests = sum(row.requests.value for row in reads)
-    unread = None if requests else _unread_days(target, week, past)
+    unread = None if requests else _unread_days(target, frames)
     return IndexUse(
         table=target.table,
         index=target.index or "",
@@ -126,10 +135,10 @@ def _storage(target: Target, described: IndexDescription | None, bill: Bill) -> 
     return round(storage_cost(described.size_bytes, bill.tariff(target).prices).dollars, 2)
 
 
-def _unread_days(target: Target, week: Frame, past: Frames) -> float:
+def _unread_days(target: Target, frames: Frames) -> float:
     """Return for how long before the end of the week nobody read it, of what was looked at."""
     seconds = 0.0
-    for frame in reversed((*past, week)):
+    for frame in reversed(frames):
         hours = frame.hours
         is_it = (hours["table_name"] == target.table) & (hours["index_name"] == target.index)
         if bool((is_it & ~hours["secondary"].astype(bool) & (hours["requests"] > 0)).any()):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from analyzer.detectors.words import number, percent
-from analyzer.model.instant import to_moment
+from analyzer.model.instant import Instant, to_moment
 from analyzer.model.prices import Prices
 from analyzer.reports.acknowledged import Acknowledgement, apart
 from analyzer.reports.bill import bill_of, priced
@@ -43,12 +43,14 @@ _ENOUGH_WEEKS = 4
 class Known(Struct, frozen=True, kw_only=True):
     """What a report has to know beside history and contract.
 
-    `torn` acknowledgements could not be read. `with_tokens`: keys are shown as the tokens that history has.
+    `torn` acknowledgements could not be read. Of a week that is not over at `now` the rest is no hole. `with_tokens`:
+    keys are shown as the tokens that history has.
     """
 
     prices: tuple[Prices, ...] = ()
     acknowledged: tuple[Acknowledgement, ...] = ()
     torn: int = 0
+    now: Instant | None = None
     with_tokens: bool = False
 
 
@@ -67,11 +69,11 @@ def report_week(week: Frame, past: Frames, contract: Contract, known: Known = NO
     forecasts = forecasts_of(week, past, with_tokens=known.with_tokens)
     view = View(
         contract=contract,
-        drift=found,
         findings=week.findings,
         tables=week.tables,
         traffics=traffics,
         coverage=coverage,
+        undeclared=undeclared,
         heat=heat,
         forecasts=forecasts,
         covered_share=_covered_share(week),
@@ -86,7 +88,7 @@ def report_week(week: Frame, past: Frames, contract: Contract, known: Known = NO
         dollars=_dollars(traffics, bill),
         basis=bill.basis,
         has_contract=bool(contract.tables),
-        remarks=tuple(_remarks(week, past, found, contract, known.torn)),
+        remarks=tuple(_remarks(week, past, found, contract, known)),
         items=items,
         quieted=quieted,
         better=better_of(found, week, past, bill),
@@ -95,7 +97,7 @@ def report_week(week: Frame, past: Frames, contract: Contract, known: Known = NO
         heat=heat,
         forecasts=forecasts,
         waste=waste_of(traffics, bill),
-        indexes=indexes_of(traffics, week, past, bill),
+        indexes=indexes_of(traffics, contract, (*past, week), bill),
         transactions=transactions_of(traffics, contract, bill),
         together=together_of(week),
         coverage=coverage,
@@ -115,13 +117,16 @@ def _dollars(traffics: tuple[Traffic, ...], bill: Bill) -> float | None:
     return round(sum(bill.dollars(to, row.read_units.value, row.write_units.value) for to, row in rows), 2)
 
 
-def _remarks(week: Frame, past: Frames, found: Drift, contract: Contract, lost: int) -> Iterator[str]:
+def _remarks(week: Frame, past: Frames, found: Drift, contract: Contract, known: Known) -> Iterator[str]:
     """Say what a reader has to know before numbers."""
+    end = week.window.end if known.now is None else min(week.window.end, known.now)
+    if end < week.window.end:
+        yield f"The week is not over: this is what it was until {to_moment(end):%a %d %b %H:%M} UTC."
     if not week.covered:
         yield "History holds nothing of this week: nobody looked, so that nothing can be said, good or bad."
-    elif week.covered_seconds < _WHOLE * week.window.seconds:
-        yield _hole(week, found)
-    torn = week.torn + lost + sum(frame.torn for frame in past)
+    elif week.covered_seconds < _WHOLE * (end - week.window.start) / 1000:
+        yield _hole(week, found, end)
+    torn = week.torn + known.torn + sum(frame.torn for frame in past)
     if torn:
         what = (
             "1 file of history could not be read, and is" if torn == 1 else f"{torn} files could not be read, and are"
@@ -138,10 +143,11 @@ def _remarks(week: Frame, past: Frames, found: Drift, contract: Contract, lost: 
         yield "No contract was given: what is declared, unused or owned cannot be told. dynascope infer drafts one."
 
 
-def _hole(week: Frame, found: Drift) -> str:
-    longest = max(found.gaps, key=lambda gap: gap.seconds)
+def _hole(week: Frame, found: Drift, end: Instant) -> str:
+    lengths = {gap.start: min(gap.end, end) - gap.start for gap in found.gaps}
+    longest = max(lengths, key=lambda start: lengths[start])
+    share = week.covered_seconds * 1000 / (end - week.window.start)
     return (
-        f"{percent(week.covered_seconds / week.window.seconds)} of the week was looked at; the longest hole begins "
-        f"{to_moment(longest.start):%a %d %b %H:%M} UTC and lasts {number(round(longest.seconds / 3600, 1))} hours. "
-        "Rates are of what was seen."
+        f"{percent(share)} of it was looked at; the longest hole begins {to_moment(longest):%a %d %b %H:%M} UTC and "
+        f"lasts {number(round(lengths[longest] / 3_600_000, 1))} hours. Rates are of what was seen."
     )

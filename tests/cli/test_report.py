@@ -79,7 +79,7 @@ def test_the_first_week_says_that_there_is_no_past(shop: Path, capsys: pytest.Ca
     report = asked(shop, capsys, "--week", "2026-W41")
     assert (report["weeks"], report["items"]) == (0, [])
     assert "no week before this one" in report["remarks"][0]
-    assert report["forecasts"] == []
+    assert report["forecasts"] is None
 
 
 def test_a_week_that_nobody_looked_at_cannot_be_told(shop: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -102,7 +102,7 @@ def test_a_torn_file_is_counted_and_left_out(shop: Path, tmp_path: Path, capsys:
     (torn,) = (copy / "history").glob("kind=hours/date=2026-11-24/*.parquet")
     torn.write_bytes(torn.read_bytes()[:1000])
     report = asked(copy, capsys, "--fail-on", "medium", code=1)
-    assert "86% of the week was looked at" in report["remarks"][0]
+    assert "86% of it was looked at" in report["remarks"][0]
     assert report["remarks"][1].startswith("1 file of history could not be read")
     assert names(report) == THREE
 

@@ -14,10 +14,9 @@ from analyzer.model.table import IndexDescription, TableDescription, TableSnapsh
 from analyzer.model.target import Target
 from analyzer.model.traffic import Declared, Latency, PatternTraffic, Place, Traffic
 from analyzer.model.window import Window
-from analyzer.reports.drift_values import Drift, PatternDrift, Presence, Subject
 from analyzer.reports.readiness import LINES, readiness_of
 from analyzer.reports.readiness_view import View, named
-from analyzer.reports.week_values import CoverageOfContract, KeyForecast, KeyRow, ReadinessState, WeekMap
+from analyzer.reports.week_values import CoverageOfContract, KeyForecast, KeyRow, ReadinessState, Undeclared, WeekMap
 
 PROVED, DECLARED, FAILED = ReadinessState.PROVED, ReadinessState.DECLARED, ReadinessState.FAILED
 NOT = ReadinessState.NOT_OBSERVABLE
@@ -63,11 +62,10 @@ def view(*rows: PatternTraffic, contract: dict[str, Any] | None = None, **fields
         patterns=1,
         patterns_seen=1,
     )
-    drift = Drift(window=WINDOW, weeks=0, growth=1.0, patterns=fields.pop("drifted", ()))
     values: dict[str, Any] = {"findings": (), "tables": (), "heat": None, "forecasts": None, "covered_share": 1.0}
+    values["undeclared"] = ()
     return View(
         contract=contract_from({"version": 1, "tables": tables}, "t.yaml"),
-        drift=drift,
         traffics=(Traffic(target=at, window=WINDOW, sights=frozenset(), place=place, rows=rows),),
         coverage=(covered,) if rows else (),
         **(values | fields),
@@ -84,23 +82,20 @@ def pattern(operation: str = "GetItem", **fields: Any) -> dict[str, Any]:
     return {"patterns": [{"id": "p", "operation": operation, **key, **fields}]}
 
 
-def stranger(presence: Presence) -> PatternDrift:
-    return PatternDrift(
-        subject=Subject(T, None, "f"),
-        kind="undeclared",
-        presence=presence,
-        requests=Estimate.exact(10.0),
-        expected_requests=None,
-        units=1.0,
-        expected_units=None,
-        wasted_units=0.0,
-        callers=(),
-        operations=(),
-        fingerprints=(),
-        days_seen=1,
-        days_covered=7,
-        hours_seen=1,
-        first_seen=None,
+def stranger(*, is_ad_hoc: bool) -> tuple[Undeclared]:
+    return (
+        Undeclared(
+            table="t",
+            index=None,
+            fingerprint="f",
+            text="",
+            callers=(),
+            requests=10.0,
+            dollars=None,
+            is_ad_hoc=is_ad_hoc,
+            yaml="",
+            yaml_table="t",
+        ),
     )
 
 
@@ -152,8 +147,13 @@ CONDITIONS, RETRIES, TRANSACTIONS, TTL, CONSUMERS, DASHBOARD, BULK, TRUTH = (nam
     [
         (DOCUMENTED, view(row()), FAILED, "no contract declares anything"),
         (DOCUMENTED, view(contract={}), NOT, "no request was seen"),
-        (DOCUMENTED, view(row(), contract={}, drifted=(stranger(Presence.NEW),)), FAILED, "1 undeclared, 10 requests"),
-        (DOCUMENTED, view(row(), contract={}, drifted=(stranger(Presence.AD_HOC),)), PROVED, "100 requests but 0%"),
+        (
+            DOCUMENTED,
+            view(row(), contract={}, undeclared=stranger(is_ad_hoc=False)),
+            FAILED,
+            "1 undeclared, 10 requests",
+        ),
+        (DOCUMENTED, view(row(), contract={}, undeclared=stranger(is_ad_hoc=True)), PROVED, "100 requests but 0%"),
         (DOCUMENTED, view(row(), contract={}, unclear=0.5), NOT, "50% of requests"),
         (MAPPED, view(contract={}), FAILED, "no pattern is declared"),
         (MAPPED, view(contract=pattern()), DECLARED, "not every table was described"),
@@ -281,7 +281,7 @@ CONDITIONS, RETRIES, TRANSACTIONS, TTL, CONSUMERS, DASHBOARD, BULK, TRUTH = (nam
         (BULK, view(findings=finding("unpaced-scan")), FAILED, "unpaced-scan on t"),
         (TRUTH, view(), FAILED, "no contract declares any table"),
         (TRUTH, view(contract={}), FAILED, "t does not declare source_of_truth"),
-        (TRUTH, view(contract={"source_of_truth": True}), DECLARED, "of all 1 tables"),
+        (TRUTH, view(contract={"source_of_truth": True}), DECLARED, "in the contract of t"),
         (TRUTH, view(contract={"source_of_truth": False}), FAILED, "how to rebuild it"),
         (TRUTH, view(contract={"source_of_truth": True, "name": "other"}, tables=(snapshot(),)), FAILED, "t is in no"),
     ],

@@ -81,7 +81,19 @@ def test_an_index_costs_its_writes_and_its_storage() -> None:
     index = IndexDescription(name="G", kind="gsi", size_bytes=4 << 30)
     written = traffic(row("PutItem", secondary=True, write_units=Estimate.exact(MILLION_A_WEEK)), index="G")
     one = traffic(table=table(index))
-    (use,) = indexes_of((one, written), frame(), (frame(), frame()), bill(one, written)) or ()
+    (use,) = (
+        indexes_of(
+            (one, written),
+            NOTHING,
+            (
+                frame(),
+                frame(),
+                frame(),
+            ),
+            bill(one, written),
+        )
+        or ()
+    )
     assert use.unit_dollars == pytest.approx(730 * 3600 / 1e6 * 0.625, abs=0.01)
     assert use.storage_dollars == pytest.approx(1.0)
     assert (use.reads, use.patterns, use.days_unread, use.is_unused) == (0.0, (), 21.0, True)
@@ -89,14 +101,26 @@ def test_an_index_costs_its_writes_and_its_storage() -> None:
 
 def test_an_index_that_was_read_within_two_weeks_is_not_unused() -> None:
     one = traffic(table=table(IndexDescription(name="G", kind="gsi"), IndexDescription(name="L", kind="lsi")))
-    uses = indexes_of((one,), frame(), (frame(), frame("G")), bill(one)) or ()
+    uses = (
+        indexes_of(
+            (one,),
+            NOTHING,
+            (
+                frame(),
+                frame("G"),
+                frame(),
+            ),
+            bill(one),
+        )
+        or ()
+    )
     assert {use.index: (use.days_unread, use.is_unused) for use in uses} == {"G": (7.0, False), "L": (21.0, False)}
 
 
 def test_a_provisioned_index_costs_its_capacity_used_or_not() -> None:
     known = IndexDescription(name="G", kind="gsi", provisioning=Provisioning(read_units=10.0, write_units=10.0))
     one = traffic(table=table(known, IndexDescription(name="H", kind="gsi")), capacity=Capacity("PROVISIONED"))
-    uses = indexes_of((one,), frame("G", "H"), (), bill(one)) or ()
+    uses = indexes_of((one,), NOTHING, (frame("G", "H"),), bill(one)) or ()
     costs = {use.index: use.unit_dollars for use in uses}
     assert costs["G"] == pytest.approx(730 * (10 * 0.00013 + 10 * 0.00065), abs=0.01)
     assert costs["H"] is None
@@ -105,13 +129,13 @@ def test_a_provisioned_index_costs_its_capacity_used_or_not() -> None:
 def test_reads_of_an_index_name_their_patterns() -> None:
     read = traffic(row("Query"), row("Query", pattern=None), index="G")
     one = traffic(table=table())
-    (use,) = indexes_of((one, read), frame("G"), (), bill(one, read)) or ()
+    (use,) = indexes_of((one, read), NOTHING, (frame("G"),), bill(one, read)) or ()
     assert (use.reads, use.patterns, use.days_unread) == (200.0, ("p", "f"), None)
 
 
 def test_without_a_description_nobody_knows_which_indexes_there_are() -> None:
     one = traffic(row("GetItem"))
-    assert indexes_of((one,), frame(), (), bill(one)) is None
+    assert indexes_of((one,), NOTHING, (frame(),), bill(one)) is None
 
 
 def test_a_transaction_has_as_many_items_as_its_kinds_and_as_its_units_allow() -> None:

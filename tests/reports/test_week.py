@@ -240,7 +240,7 @@ def test_a_hole_in_the_week_and_torn_files_are_said_first(weeks: Weeks) -> None:
     rows = {kind: table for kind, table in weeks.rows.items() if kind is not Kind.KEY_HOURS}
     cut = frame_of(week.window, {kind: table.slice(0, 0) for kind, table in rows.items()}, (half,), torn=2)
     report = report_week(cut, past, weeks.contract, Known(torn=1))
-    assert report.remarks[0].startswith("50% of the week was looked at; the longest hole begins Thu 26 Nov 12:00 UTC")
+    assert report.remarks[0].startswith("50% of it was looked at; the longest hole begins Thu 26 Nov 12:00 UTC")
     assert report.remarks[1].startswith("3 files could not be read")
 
 
