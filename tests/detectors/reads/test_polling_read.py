@@ -56,9 +56,9 @@ def test_units_that_nobody_tells_are_not_nothing() -> None:
     one = only(*polls(units=None, error=CODE))
     told = ("read_units", "units_a_time", "share_of_read_units")
     assert [one.evidence[name] for name in told] == [None] * 3
-    assert one.evidence["share_of_reads"] == 1
+    assert one.evidence["share_of_reads"] == 0.015
     assert one.cost_per_month_usd is None
-    assert "100% of the calls that read" in one.summary
+    assert "30 calls: 2% of the calls that read" in one.summary
 
 
 def test_a_few_reads_by_chance_are_no_clocks_that_share_a_period() -> None:
