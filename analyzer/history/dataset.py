@@ -65,20 +65,23 @@ class Dataset:
         self._store = store
         self.daemon = daemon
 
-    async def write_minutes(self, minutes: Iterable[Minute], *, late: bool = False) -> None:
+    async def write_minutes(self, minutes: Iterable[Minute], *, late: bool = False, number: int = 0) -> None:
         """Write closed minutes, in place of what this daemon wrote of them before; raises HistoryError.
 
-        `late`: these are only rows that came after their minute was let go; they stand beside it.
+        `late`: these are only rows that came after their minute was let go; they stand beside it. `number` tells
+        batches apart that hold the same; one that is written again has the same one, and replaces itself.
         """
         for minute in minutes:
-            await self._write(Kind.REQUESTS, minute.start, minute.requests, late=late)
+            mark = [b"%d" % number] if late else None
+            await self._write(Kind.REQUESTS, minute.start, minute.requests, mark)
             if len(minute.keys):
-                await self._write(Kind.KEYS, minute.start, minute.keys, late=late)
+                await self._write(Kind.KEYS, minute.start, minute.keys, mark)
 
-    async def _write(self, kind: Kind, start: Instant, rows: pa.Table, *, late: bool) -> None:
+    async def _write(self, kind: Kind, start: Instant, rows: pa.Table, mark: list[bytes] | None) -> None:
         label = Label(self.daemon, (start,))
         content = await asyncio.to_thread(encode, kind, rows, label)
-        await self.put(FileName(kind, start, MINUTE_MS, self.daemon, mark_of([content]) if late else ""), content)
+        told = "" if mark is None else mark_of([*mark, content])
+        await self.put(FileName(kind, start, MINUTE_MS, self.daemon, told), content)
 
     async def write_day(self, kind: Kind, start: Instant, rows: pa.Table, minutes: tuple[Instant, ...] = ()) -> None:
         """Write one file of a day, in place of the one before; raises HistoryError.

@@ -114,6 +114,13 @@ def test_what_comes_late_stands_beside_its_minute_and_merges_on_reading(dataset:
     assert latency_matrix(merged(rows)).sum() == 200
 
 
+def test_two_late_batches_that_hold_the_same_add_up_and_one_that_is_tried_again_counts_once(dataset: Dataset) -> None:
+    run(dataset.write_minutes([minute(0)]))
+    for number in (1, 2, 2):
+        run(dataset.write_minutes([minute(0, requests=1)], late=True, number=number))
+    assert total(dataset) == 102
+
+
 def test_two_daemons_write_side_by_side(dataset: Dataset, folder: Path) -> None:
     other = Dataset(FolderBlobs(folder), "d2")
     run(dataset.write_minutes([minute(0)]))
