@@ -10,6 +10,7 @@ from typing import IO, TYPE_CHECKING, Any
 import msgspec
 from msgspec import Struct
 
+from analyzer.closing import NOTHING_OWED, Owed
 from analyzer.errors import DynascopeError, UsageError
 from analyzer.exporters.from_counts import Carried
 from analyzer.lifecycle.advance import State
@@ -47,6 +48,7 @@ class Checkpoint(Struct, frozen=True, kw_only=True):
     `digest` is what the digest wrote itself. `kept` holds counters that are not the digest's, by metric and labels.
     `contract` tells the contract apart under which `carried`, `patterns` (what each cell was called) and
     `restated` hold: cells of the digest that were counted under an earlier one, with what this one says of them.
+    `owed` is what history has still to be told.
     """
 
     saved_at: Instant
@@ -59,6 +61,7 @@ class Checkpoint(Struct, frozen=True, kw_only=True):
     patterns: dict[str, str] = {}
     restated: tuple[tuple[Cell, Cell], ...] = ()
     beside: Beside = NOTHING_BESIDE
+    owed: Owed = NOTHING_OWED
 
 
 class NewerStateError(DynascopeError):

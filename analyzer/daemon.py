@@ -261,6 +261,7 @@ class Daemon:
         if self._history is None:
             return EMPTY
         self._history.take(self._watch.close_minutes(end))
+        self._history.lose(self._watch.closing.take_lost())
         return self._history.past
 
     async def _keep_history(self) -> None:
@@ -323,7 +324,9 @@ class Daemon:
     async def _write_state(self) -> None:
         async with self._steady:
             now = self._out.clock()
-            content = self._out.state.encode(self._watch.checkpoint(now, self._stream.paths(), self._beside()))
+            unwritten = () if self._history is None else self._history.unwritten
+            known = self._watch.checkpoint(now, self._stream.paths(), self._beside(), unwritten)
+            content = self._out.state.encode(known)
             failure = await asyncio.to_thread(_try_writing, self._out.state, content)
         if failure is None:
             self._checkpoint_ms = now

@@ -1,8 +1,8 @@
 """History beside a loop: closed minutes are written down, old ones tidied, and the past is read for detectors.
 
-Nothing waits for a disk or for S3. What cannot be written is tried again while the daemon still knows it, then counted
-as lost; it is logged once, stands as a gap in every report while it lasts, and the daemon goes on: the hole is in
-history itself, which says what it covers.
+Nothing waits for a disk or for S3. What cannot be written is tried again for two hours, then counted as lost; after a
+restart that goes on as far as the daemon knows those minutes again. It is logged once, stands as a gap in every report
+while it lasts, and the daemon goes on: the hole is in history itself, which says what it covers.
 """
 
 from __future__ import annotations
@@ -71,6 +71,7 @@ class HistoryKeeper:
         self._log = log
         self._waiting: deque[Closed] = deque()
         self._wake = asyncio.Event()
+        self._in_hand: Instant | None = None
         self._failing: dict[str, str] = {}
         self._holes: deque[Window] = deque(maxlen=_MOST_HOLES)
         self._days: dict[int, Day] = {}
@@ -93,6 +94,17 @@ class HistoryKeeper:
             self._lose(self._waiting.popleft().counts.window.start)
         if self._waiting:
             self._wake.set()
+
+    @property
+    def unwritten(self) -> tuple[Instant, ...]:
+        """The minutes that wait to be written, that which is being written among them."""
+        waiting = (closed.counts.window.start for closed in self._waiting)
+        return (*waiting, *(() if self._in_hand is None else (self._in_hand,)))
+
+    def lose(self, minutes: Iterable[Instant]) -> None:
+        """Count minutes as lost that waited when the daemon ended, and are not known any more."""
+        for start in minutes:
+            self._lose(start)
 
     def _lose(self, start: Instant) -> None:
         """Take note of a minute that was never written; those that follow one another make one hole."""
@@ -162,11 +174,12 @@ class HistoryKeeper:
         """Write all that waits; where that fails it waits on."""
         while self._waiting:
             closed = self._waiting.popleft()
-            is_written = False
+            is_written, self._in_hand = False, closed.counts.window.start
             try:
                 minute = await asyncio.to_thread(minute_of, closed.counts, self._attribute, self._name)
-                is_written = await self._try(self._write_minute(minute, late=closed.is_late), _WRITING)
+                is_written = await self._try(self._write_minute(minute, closed), _WRITING)
             finally:
+                self._in_hand = None
                 if not is_written:
                     self._waiting.appendleft(closed)
             if not is_written:
@@ -176,8 +189,8 @@ class HistoryKeeper:
                 await self._write_file(day, kind)
         self._let_days_go()
 
-    async def _write_minute(self, minute: Minute, *, late: bool) -> None:
-        await self._dataset.write_minutes([minute], late=late)
+    async def _write_minute(self, minute: Minute, closed: Closed) -> None:
+        await self._dataset.write_minutes([minute], late=closed.is_late, number=closed.number)
         self._day_of(minute.start).note_shapes(minute.shapes)
 
     async def _write_file(self, day: Day, kind: Kind) -> None:

@@ -13,7 +13,7 @@ import msgspec
 from msgspec import Struct
 
 from analyzer.checkpoint import NOTHING_BESIDE, Beside, Checkpoint
-from analyzer.closing import Closed, Closing
+from analyzer.closing import NOTHING_OWED, Closed, Closing, kept_from
 from analyzer.collected import NOTHING, Collected
 from analyzer.conclude import Aside, Evidence, Judged, Portion
 from analyzer.correlator.attributor import Attributor
@@ -27,7 +27,7 @@ from analyzer.homes import Homes
 from analyzer.lifecycle.advance import State
 from analyzer.model.counts import Cell, Counts
 from analyzer.model.history import EMPTY, History
-from analyzer.model.instant import MINUTE_MS, Instant, slice_of
+from analyzer.model.instant import MINUTE_MS, Instant
 from analyzer.model.life import NO_MEMORY, Memory
 from analyzer.model.observations import Observations
 from analyzer.model.report import Report
@@ -112,9 +112,10 @@ class Watch:
         self._restated_from: Instant | None = None
         self._totals: Counts | None = None
         self._report: Report | None = None
-        self._closing = Closing(None if checkpoint is None else checkpoint.saved_at, setup.window_ms)
         if checkpoint is not None:
             self._resume(checkpoint)
+        saved_at, owed = (None, NOTHING_OWED) if checkpoint is None else (checkpoint.saved_at, checkpoint.owed)
+        self.closing = Closing(saved_at, setup.window_ms, owed, self._digest.changes())
         self._shortfalls = Shortfalls(self.records())
 
     def _resume(self, checkpoint: Checkpoint) -> None:
@@ -158,14 +159,11 @@ class Watch:
 
     def forget(self, now: Instant) -> None:
         """Fold slices over an hour old into the totals; what comes for them from now on is late."""
-        self._digest.forget_before(slice_of(now) - max(_HOUR_MS, self.setup.window_ms))
+        self._digest.forget_before(self.closing.let_go(kept_from(now, max(_HOUR_MS, self.setup.window_ms))))
 
     def close_minutes(self, end: Instant) -> tuple[Closed, ...]:
         """Return the minutes that history is to be told of, before `gather` lets slices go."""
-        return tuple(
-            Closed(self._counted(Window(due.start, due.start + MINUTE_MS)), due.is_late)
-            for due in self._closing.due(self._digest.changes(), end)
-        )
+        return self.closing.close(self._digest.changes(), end, self._counted)
 
     def _counted(self, window: Window) -> Counts:
         """Return the counts of a window, at home and in words of the present contract."""
@@ -318,8 +316,10 @@ class Watch:
         span = self._digest.span()
         return None if span is None else max(0, now - span.end) / 1000
 
-    def checkpoint(self, now: Instant, paths: Iterable[str], beside: Beside = NOTHING_BESIDE) -> Checkpoint:
-        """Return the state between two blocks; positions of names that are no longer tailed are left out."""
+    def checkpoint(
+        self, now: Instant, paths: Iterable[str], beside: Beside = NOTHING_BESIDE, unwritten: tuple[Instant, ...] = ()
+    ) -> Checkpoint:
+        """Return the state between two blocks, without names that are no longer tailed; `unwritten` by history."""
         tailed = frozenset(paths)
         return Checkpoint(
             saved_at=now,
@@ -332,6 +332,7 @@ class Watch:
             patterns=self._patterns,
             restated=tuple(self._restated.items()),
             beside=beside,
+            owed=self.closing.owed(unwritten, self._digest.changes()),
         )
 
     def adopt(self, setup: Setup) -> None:
@@ -339,9 +340,10 @@ class Watch:
         before, self.setup = self.setup, setup
         self._aside = Aside()
         is_same_contract = setup.contract_id == before.contract_id
-        if is_same_contract and setup.limits == before.limits:
-            return
-        self._digest = _restored(self._digest.snapshot(), setup)
+        told = self._digest.changes()
+        if not is_same_contract or setup.limits != before.limits:
+            self._digest = _restored(self._digest.snapshot(), setup)
+        self.closing.adopt(self._digest.changes(), setup.window_ms, told)
         if is_same_contract:
             return
         patterns, self._patterns = self._patterns, {}

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from analyzer.closing import Closing, Due
+from analyzer.closing import Closing, Due, Owed, kept_from
 
 HOUR = 3_600_000
 T = 1_760_000_040_000 - 1_760_000_040_000 % 60_000
@@ -59,7 +59,105 @@ def test_a_minute_half_let_go_is_never_told_by_its_other_half() -> None:
     closing = Closing(None)
     due(closing, {T: 1, T + 50_000: 1}, T + 60_000 + LATE)
     due(closing, {T: 1, T + 50_000: 1}, T + HOUR + 20_000)
-    assert (0, False) not in due(closing, {T + 50_000: 2}, T + HOUR + 30_000)
+    found = due(closing, {T + 50_000: 2}, T + HOUR + 30_000)
+    assert (0, False) not in found
+    assert (0, True) in found
+
+
+def test_what_comes_anew_for_a_slice_that_was_let_go_is_told_as_late() -> None:
+    closing = Closing(None)
+    due(closing, {T: 3, T + 50_000: 1}, T + 60_000 + LATE)
+    due(closing, {T: 3, T + 50_000: 1}, T + HOUR + 30_000)
+    due(closing, {T + 50_000: 1}, T + HOUR + 40_000)
+    assert (0, True) in due(closing, {T: 1, T + 50_000: 1}, T + HOUR + 50_000)
+
+
+def test_minutes_are_let_go_whole() -> None:
+    assert kept_from(T + HOUR + 50_000, HOUR) == T
+    assert kept_from(T + HOUR + 60_000, HOUR) == T + 60_000
+
+
+def test_a_digest_that_counts_anew_loses_and_repeats_nothing() -> None:
+    closing = Closing(None)
+    due(closing, {T: 9, T + 10_000: 4}, T + 60_000 + LATE)
+    closing.adopt({T: 1, T + 10_000: 1}, 0)
+    assert due(closing, {T: 1, T + 10_000: 1}, T + 70_000 + LATE) == []
+    assert due(closing, {T: 2, T + 10_000: 1}, T + 80_000 + LATE) == [(0, False)]
+
+
+def test_what_came_before_a_digest_counts_anew_is_told_after_it() -> None:
+    closing = Closing(None)
+    due(closing, {T: 9}, T + 60_000 + LATE)
+    closing.adopt({T: 1}, 0, before={T: 10})
+    assert due(closing, {T: 1}, T + 70_000 + LATE) == [(0, False)]
+
+
+def test_a_reload_before_anything_was_told_keeps_what_a_restart_knew() -> None:
+    for grown, found in ((1, []), (2, [(10, False)])):
+        closing = Closing(T + HOUR // 2, restored={T + 600_000: 1, T + 660_000: 1})
+        closing.adopt({T + 600_000: 1, T + 660_000: 1}, 0, before={T + 600_000: grown, T + 660_000: 1})
+        told = due(closing, {T + 600_000: 1, T + 660_000: 1}, T + HOUR // 2)
+        assert [one for one in told if one[0] < 20] == found
+
+
+def test_a_window_that_grows_tells_no_older_minute_again() -> None:
+    closing = Closing(None)
+    minutes = {T + n * 60_000: 1 for n in range(60)}
+    due(closing, minutes, T + HOUR)
+    closing.adopt(minutes, 3 * HOUR, before=minutes)
+    later = T + HOUR + 10 * 60_000
+    assert [one for one in due(closing, minutes, later) if one[0] < 57] == []
+    assert (30, False) in due(closing, {**minutes, T + 30 * 60_000: 2}, T + 3 * HOUR)
+
+
+def test_what_was_let_go_under_a_shorter_window_stays_so() -> None:
+    closing = Closing(None)
+    due(closing, {T: 1}, T + 60_000 + LATE)
+    due(closing, {T: 1}, T + 2 * HOUR)
+    closing.adopt({}, 3 * HOUR)
+    assert (0, True) in due(closing, {T: 1}, T + 2 * HOUR + 10_000)
+    assert closing.let_go(kept_from(T + 2 * HOUR + 10_000, 3 * HOUR)) == T + HOUR
+
+
+def test_a_clock_that_is_set_back_by_more_than_is_kept_begins_anew() -> None:
+    closing = Closing(None)
+    due(closing, {T + 4 * HOUR: 1}, T + 4 * HOUR + 60_000 + LATE)
+    assert (0, False) in due(closing, {T: 1}, T + HOUR // 2)
+    assert closing.let_go(T - 3 * HOUR) == T - 3 * HOUR
+
+
+def test_after_a_restart_minutes_that_waited_are_told_again_as_far_as_they_are_known() -> None:
+    closing = Closing(T + HOUR, owed=Owed(T + HOUR, (T - 60_000, T + 10 * 60_000)), restored={})
+    closing.let_go(T)
+    found = due(closing, {}, T + HOUR)
+    assert (found[0], len(found)) == ((0, False), 58)
+    assert closing.take_lost() == (T - 60_000,)
+    assert closing.take_lost() == ()
+
+
+def test_a_restart_goes_on_with_the_oldest_minute_that_waited() -> None:
+    closing = Closing(T + HOUR, owed=Owed(T + HOUR, (T + 10 * 60_000,)), restored={T: 1})
+    closing.let_go(T)
+    assert due(closing, {T: 1}, T + HOUR)[0] == (10, False)
+    assert closing.take_lost() == ()
+
+
+def test_a_restart_before_anything_was_told_forgets_nothing_of_what_waited() -> None:
+    owed = Owed(T, (T + 60_000,), 3)
+    closing = Closing(T + HOUR, owed=owed, restored={})
+    assert closing.owed((), {}) == owed
+
+
+def test_a_checkpoint_holds_what_waits_and_what_holds_more_than_was_told() -> None:
+    closing = Closing(None)
+    due(closing, {T: 1}, T + 120_000 + LATE)
+    assert closing.owed((T + 60_000,), {T: 1}) == Owed(T + 120_000, (T + 60_000,), 0)
+    assert closing.owed((), {T: 2}) == Owed(T + 120_000, (T,), 0)
+
+
+def test_what_was_read_since_a_restart_is_told_though_its_minute_was_told_before() -> None:
+    closing = Closing(T + HOUR // 2, restored={T + 600_000: 1})
+    assert (10, False) in due(closing, {T + 600_000: 2}, T + HOUR // 2)
 
 
 def test_due_minutes_are_values() -> None:

@@ -56,6 +56,27 @@ async def test_a_minute_is_in_history_when_it_has_closed_and_counts_once_after_a
     assert len({path.name.split("-")[1] for path in written(stage)}) == 1
 
 
+async def test_minutes_that_waited_for_longer_are_written_after_a_restart(tmp_path: Path) -> None:
+    stage = Stage(tmp_path)
+    stage.settings = {"history": {"to": "history"}}
+    blocking = tmp_path / "history"
+    blocking.write_text("no folder, and no room for one")
+    stage.write(30)
+    stage.now += 20 * MINUTE
+    stage.daemon = kept(stage)
+
+    def waits() -> bool:
+        stage.now += 1000
+        return len(stage.daemon._history.unwritten) >= 15  # type: ignore[union-attr]
+
+    await stage.run_until(waits)
+    blocking.unlink()
+    stage.now += MINUTE
+    stage.daemon = kept(stage)
+    await stage.run_until(lambda: len(written(stage)) >= 18)
+    assert await asyncio.to_thread(requests, stage, Window(NOW - MINUTE, NOW + 10 * MINUTE)) == 30
+
+
 async def test_history_that_cannot_be_written_is_a_gap_of_every_report_and_counted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

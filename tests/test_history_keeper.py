@@ -4,6 +4,7 @@ import asyncio
 import json
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 import pytest
 
 from analyzer.closing import Closed
@@ -109,6 +110,65 @@ def test_what_came_late_replaces_its_minute(desk: Desk) -> None:
     desk.keeper.take(desk.closed(5))
     asyncio.run(desk.keeper.write())
     assert [row["requests"] for row in desk.read()] == [15]
+
+
+def at_hour(desk: Desk, requests: int, later: int) -> None:
+    """Write so many requests into the first minute, judge so many slices after an hour and more, and let go."""
+    now = T + 70 * MINUTE + later * 10_000
+    desk.watch.take(block(requests, at=T + 1000), now)
+    desk.keeper.take(desk.watch.close_minutes(now))
+    desk.watch.forget(now)
+    while desk.keeper.unwritten:
+        asyncio.run(desk.keeper.write())
+
+
+def test_late_batches_that_hold_the_same_add_up(desk: Desk) -> None:
+    desk.keeper.take(desk.closed(100))
+    for later, requests in enumerate((0, 1, 1)):
+        at_hour(desk, requests, later)
+    assert sum(row["requests"] for row in desk.read()) == 102
+
+
+def test_what_comes_late_after_a_reload_is_written(desk: Desk) -> None:
+    for _ in range(3):
+        desk.keeper.take(desk.closed(10))
+    renamed = Place(desk.folder).setup((desk.folder / "contract.yaml").read_text().replace("load-case", "read-case"))
+    desk.watch.adopt(renamed)
+    desk.keeper.take(desk.closed(5))
+    asyncio.run(desk.keeper.write())
+    assert sum(row["requests"] for row in desk.read()) == 35
+
+
+def test_a_reload_with_a_longer_window_doubles_nothing(desk: Desk) -> None:
+    at_hour(desk, 0, -300)
+    for minute in (30, 31, 50):
+        desk.keeper.take(desk.closed(10, minute=minute))
+    desk.watch.forget(T + 60 * MINUTE)
+    desk.watch.adopt(msgspec.structs.replace(desk.watch.setup, window_ms=3 * 60 * MINUTE))
+    for minute in range(95, 130, 5):
+        desk.keeper.take(desk.watch.close_minutes(T + minute * MINUTE))
+        desk.watch.forget(T + minute * MINUTE)
+    while desk.keeper.unwritten:
+        asyncio.run(desk.keeper.write())
+    assert sum(row["requests"] for row in desk.read()) == 30
+
+
+def test_the_other_half_of_a_minute_that_is_being_let_go_is_written(desk: Desk) -> None:
+    desk.keeper.take(desk.closed(100))
+    now = T + 60 * MINUTE + 30_000
+    for later, requests in enumerate((0, 1, 1)):
+        desk.watch.take(block(requests, at=T + 45_000), now)
+        desk.keeper.take(desk.watch.close_minutes(now + later * 10_000))
+        desk.watch.forget(now + later * 10_000)
+    while desk.keeper.unwritten:
+        asyncio.run(desk.keeper.write())
+    assert sum(row["requests"] for row in desk.read()) == 102
+
+
+def test_minutes_that_were_lost_by_a_restart_are_counted(desk: Desk) -> None:
+    desk.keeper.lose([T, T + MINUTE])
+    (hole,) = desk.keeper.gaps(T + 3 * MINUTE)
+    assert (desk.keeper.lost, hole.start, hole.end) == (2, T, T + 2 * MINUTE)
 
 
 def test_a_contract_that_is_loaded_anew_names_what_is_written_from_then_on(desk: Desk) -> None:
