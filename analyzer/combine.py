@@ -23,8 +23,9 @@ if TYPE_CHECKING:
     from analyzer.model.report import Coverage
     from analyzer.model.sight import SightState, Skipped
     from analyzer.model.target import Target
+    from analyzer.model.traffic import Traffic
 
-__all__ = ["Judgement", "combine"]
+__all__ = ["Judgement", "combine", "measured_of"]
 
 
 class Judgement(Struct, frozen=True):
@@ -51,12 +52,12 @@ def combine(judgements: Sequence[Judgement]) -> Report:
     skipped = _skipped(judgements)
     traffic = first.traffic or next((other.traffic for other in others if other.traffic), ())
     patterns = first.patterns or next((other.patterns for other in others if other.patterns), ())
-    measured = next((report.traffic for report in reports if any(one.metrics for one in report.traffic)), ())
+    measured = measured_of(judgements) or traffic
     return msgspec.structs.replace(
         first,
         region=next((report.region for report in reports if report.region), None),
         account=next((report.account for report in reports if report.account), None),
-        verdict=verdict_of(ordered, gaps, patterns, skipped, measured or traffic),
+        verdict=verdict_of(ordered, gaps, patterns, skipped, measured),
         findings=ordered,
         skipped=skipped,
         gaps=gaps,
@@ -67,6 +68,12 @@ def combine(judgements: Sequence[Judgement]) -> Report:
         coverage=_coverage(reports),
         traffic=traffic,
     )
+
+
+def measured_of(judgements: Sequence[Judgement]) -> tuple[Traffic, ...]:
+    """Return the traffic of the first report that has metrics: what a verdict at table level rests on."""
+    reports = (one.report for one in judgements)
+    return next((report.traffic for report in reports if any(one.metrics for one in report.traffic)), ())
 
 
 def _skipped(judgements: Sequence[Judgement]) -> tuple[Skipped, ...]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import msgspec
 from msgspec import Struct
 
-from analyzer.combine import Judgement, combine
+from analyzer.combine import Judgement, combine, measured_of
 from analyzer.correlator.attributor import Attributor
 from analyzer.lifecycle.advance import Event, State, advance
 from analyzer.lifecycle.observing import in_mode, observing_until
@@ -102,7 +102,8 @@ def conclude(evidence: Evidence) -> Judged:
         judgements.insert(0, _judge(evidence, evidence.observations, Horizon.WINDOW))
     report = msgspec.structs.replace(combine(judgements), as_of=evidence.observations.window.end)
     at = report.as_of
-    findings, report, events = advance(evidence.findings, report, at, setup.close_after_ms, memory.snoozes)
+    measured = measured_of(judgements)
+    findings, report, events = advance(evidence.findings, report, at, setup.close_after_ms, memory.snoozes, measured)
     if evidence.missed:
         findings, report, events = _with_missed(evidence, findings, report, events)
     report = in_mode(report, observing_until(setup.mode, memory.began, setup.observe_for_ms))
@@ -166,7 +167,7 @@ def _with_missed(
     shown = tuple(_begun(one, begun.get(one.id)) for one in report.findings)
     spoken = tuple(Event(event.status, _begun(event.finding, begun.get(event.finding.id))) for event in events)
     return (
-        State(alive),
+        State(alive, state.left),
         msgspec.structs.replace(report, findings=by_weight((*shown, *closed))),
         (*spoken, *(Event(Status.CLOSED, one) for one in closed)),
     )

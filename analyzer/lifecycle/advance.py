@@ -9,24 +9,29 @@ from msgspec import Struct
 
 from analyzer.lifecycle.since_change import change_before
 from analyzer.lifecycle.snooze import hush
-from analyzer.lifecycle.verdict import by_weight, fault_of
+from analyzer.lifecycle.verdict import by_weight, verdict_of
 from analyzer.model.finding import Finding, Status
+from analyzer.model.instant import Instant
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Container, Iterable
 
     from analyzer.model.finding import Change
-    from analyzer.model.instant import Instant
     from analyzer.model.life import Snooze
     from analyzer.model.report import Report
+    from analyzer.model.traffic import Traffic
 
 __all__ = ["Event", "State", "advance"]
 
 
 class State(Struct, frozen=True):
-    """The findings that are alive, by id, as they were last reported."""
+    """The findings that are alive, by id, as they were last reported.
+
+    `left` are snoozed ones that closed, with when each was last seen, as long as a window still shows what they did.
+    """
 
     alive: dict[str, Finding] = {}
+    left: dict[str, Instant] = {}
 
 
 class Event(Struct, frozen=True):
@@ -37,22 +42,31 @@ class Event(Struct, frozen=True):
 
 
 def advance(
-    state: State, report: Report, at: Instant, close_after_ms: int, snoozes: Iterable[Snooze] = ()
+    state: State,
+    report: Report,
+    at: Instant,
+    close_after_ms: int,
+    snoozes: Iterable[Snooze] = (),
+    measured: tuple[Traffic, ...] = (),
 ) -> tuple[State, Report, tuple[Event, ...]]:
     """Carry the findings of a report over from the last one.
 
     A finding seen for the first time is `open`, again `ongoing`. One whose condition no longer holds stays, as it was
     last seen, until that has lasted `close_after_ms`; then it is `closed`, once, and gone. The verdict speaks of all
-    that are alive. Of one that is snoozed nobody is told when it comes or goes; it opens anew when `snoozes` and
-    contract hold it no more. Each gets the change just before it began, whenever that becomes known: CloudTrail tells
-    of it minutes later.
+    that are alive and not snoozed; at table level it rests on `measured`, where that is not the report's own traffic.
+    Of one that is snoozed nobody is told when it comes or goes; it opens anew when `snoozes` and contract hold it no
+    more. What it explains stays with it until the window shows nothing more of it. Each gets the change just before it
+    began, whenever that becomes known: CloudTrail tells of it minutes later.
     """
     alive: dict[str, Finding] = {}
     shown: list[Finding] = []
     events: list[Event] = []
     now = {finding.id for finding in report.findings}
     kept = tuple(before for identity, before in state.alive.items() if identity not in now)
-    for finding in hush((*report.findings, *kept), snoozes, at):
+    explained = tuple(_explained_still(finding, state) for finding in report.findings)
+    window_ms = report.window.end - report.window.start
+    left = {identity: last for identity, last in state.left.items() if at - last < window_ms}
+    for finding in hush((*explained, *kept), snoozes, at, _orphans(explained, state, left)):
         before = state.alive.get(finding.id)
         if finding.id in now:
             seen = _since(_seen(finding, before, at), before, report.changes)
@@ -66,9 +80,32 @@ def advance(
         if is_told:
             events.append(Event(seen.status, seen))
     ordered = by_weight(tuple(shown))
-    fault = fault_of(finding for finding in ordered if finding.status is not Status.CLOSED)
-    changed = msgspec.structs.replace(report, findings=ordered, verdict=fault or report.verdict)
-    return State(alive), changed, tuple(events)
+    living = tuple(finding for finding in ordered if finding.status is not Status.CLOSED)
+    verdict = verdict_of(living, report.gaps, report.patterns, report.skipped, measured or report.traffic)
+    changed = msgspec.structs.replace(report, findings=ordered, verdict=verdict)
+    gone = {one.id: one.last_seen or at for one in kept if one.id not in alive and one.status is Status.SNOOZED}
+    return State(alive, left | gone), changed, tuple(events)
+
+
+def _explained_still(finding: Finding, state: State) -> Finding:
+    """Leave a finding with its cause as long as that one is alive, though its condition holds no more."""
+    before = state.alive.get(finding.id)
+    if finding.caused_by is not None or before is None or before.caused_by not in state.alive:
+        return finding
+    return msgspec.structs.replace(finding, caused_by=before.caused_by)
+
+
+def _orphans(findings: Iterable[Finding], state: State, left: Container[str]) -> dict[str, str]:
+    """Return the findings that were snoozed with a cause that has left, and are no worse now, with that cause."""
+    found: dict[str, str] = {}
+    for finding in findings:
+        before = state.alive.get(finding.id)
+        if finding.caused_by is not None or before is None or before.status is not Status.SNOOZED:
+            continue
+        cause = before.caused_by
+        if cause is not None and cause in left and finding.severity.rank <= before.severity.rank:
+            found[finding.id] = cause
+    return found
 
 
 def _seen(finding: Finding, before: Finding | None, at: Instant) -> Finding:

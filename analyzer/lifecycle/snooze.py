@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -12,7 +13,7 @@ from analyzer.model.instant import format_instant, parse_instant
 from analyzer.model.life import Snooze
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
+    from collections.abc import Collection, Iterable, Mapping
 
     from analyzer.model.instant import Instant
 
@@ -24,17 +25,27 @@ LONGEST_DAYS = 366
 """Nobody remembers for longer why; what is accepted for good is declared in the contract, or its threshold set."""
 _LONGEST_TEXT = 200
 _NAMED = 3
+_NO_ORPHANS: Mapping[str, str] = MappingProxyType({})
 
 
-def hush(findings: tuple[Finding, ...], snoozes: Iterable[Snooze], at: Instant) -> tuple[Finding, ...]:
-    """Snooze the findings that somebody snoozed, and with a cause what it explains."""
+def hush(
+    findings: tuple[Finding, ...], snoozes: Iterable[Snooze], at: Instant, orphans: Mapping[str, str] = _NO_ORPHANS
+) -> tuple[Finding, ...]:
+    """Snooze the findings that somebody snoozed, and with a cause what it explains.
+
+    `orphans` are findings whose cause has just closed, by id, each with the id of that cause.
+    """
     standing = {one.id: one for one in snoozes if at < one.until}
     if not standing:
         return findings
-    return with_effects(tuple(_hushed(finding, standing.get(finding.id)) for finding in findings))
+    return with_effects(tuple(_hushed(finding, standing, orphans.get(finding.id)) for finding in findings))
 
 
-def _hushed(finding: Finding, snooze: Snooze | None) -> Finding:
+def _hushed(finding: Finding, standing: Mapping[str, Snooze], gone: str | None) -> Finding:
+    snooze = standing.get(finding.id)
+    if snooze is None and gone in standing:
+        because = f"snoozed with {gone}, which explained it"
+        return msgspec.structs.replace(finding, status=Status.SNOOZED, because=because, caused_by=gone)
     if snooze is None:
         return finding
     by = f" by {snooze.who}" if snooze.who else ""

@@ -112,7 +112,11 @@ def _clean_at_table_level(findings: tuple[Finding, ...], measured: list[Traffic]
 
 
 def _lesser(findings: tuple[Finding, ...]) -> str:
-    return f", {len(findings)} lesser findings" if len(findings) > 1 else ", 1 lesser finding" if findings else ""
+    """Count what is no fault: lesser findings, and those that somebody knows of."""
+    snoozed = sum(finding.status is Status.SNOOZED for finding in findings)
+    lesser = len(findings) - snoozed
+    told = f", {lesser} lesser findings" if lesser > 1 else ", 1 lesser finding" if lesser else ""
+    return told + (f", {snoozed} snoozed" if snoozed else "")
 
 
 def _clean(

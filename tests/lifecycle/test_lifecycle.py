@@ -30,7 +30,10 @@ def finding(detector: str = "hot-key", severity: Severity = Severity.HIGH, **fie
 
 
 def report(*findings: Finding) -> Report:
-    return Report(window=Window(0, 10), as_of=10, region=None, account=None, verdict=CLEAN, findings=findings)
+    seen = (line(),)
+    return Report(
+        window=Window(0, 10), as_of=10, region=None, account=None, verdict=CLEAN, findings=findings, patterns=seen
+    )
 
 
 def line(requests: float = 10, table: str = "cases") -> PatternLine:
@@ -404,6 +407,13 @@ def test_a_hole_in_history_hides_no_fault_of_now() -> None:
     gap = Gap(SourceName.HISTORY, GapReason.LOW_COVERAGE, "two days")
     assert verdict_of((), (gap,), (line(),), ()).state is VerdictState.CLEAN
     assert verdict_of((), (gap,), (), ()).text == "cannot tell: no request was seen"
+
+
+def test_a_clean_verdict_counts_what_is_snoozed_apart_from_lesser_findings() -> None:
+    known = snoozed(finding(severity=Severity.CRITICAL))
+    told = verdict_of((known, finding("n-plus-one", Severity.LOW)), (), (line(),), ())
+    assert told.text == "clean: 10 requests to 1 table, nothing high or critical, 1 lesser finding, 1 snoozed"
+    assert verdict_of((known,), (), (line(),), ()).text.endswith("nothing high or critical, 1 snoozed")
 
 
 def test_without_a_request_nothing_can_be_told() -> None:

@@ -7,10 +7,11 @@ from hypothesis import strategies as st
 
 from analyzer.lifecycle.advance import State, advance
 from analyzer.lifecycle.snooze import hush, snooze_of, unknown, until_of, with_effects
-from analyzer.model.finding import Finding, Severity, Status
+from analyzer.model.finding import Confidence, Finding, Severity, Status
 from analyzer.model.instant import parse_instant
 from analyzer.model.life import Snooze
-from analyzer.model.report import VerdictState
+from analyzer.model.report import Report, Verdict, VerdictState
+from analyzer.model.window import Window
 from tests.lifecycle.test_lifecycle import finding, report
 
 NOW = parse_instant("2026-11-30T12:00:00Z")
@@ -20,6 +21,11 @@ HOT = finding(because="its partition refuses it")
 
 def snooze(one: Finding = HOT, until: int = NOW + DAY, who: str | None = "ada") -> Snooze:
     return Snooze(id=one.id, until=until, reason="sharding ships in Q1", who=who, at=NOW)
+
+
+def over(*findings: Finding) -> Report:
+    """Return a report of a window of one second."""
+    return msgspec.structs.replace(report(*findings), window=Window(0, 1000))
 
 
 def explained(by: Finding, detector: str = "throttling", severity: Severity = Severity.HIGH) -> Finding:
@@ -101,6 +107,47 @@ def test_a_finding_that_is_about_to_close_can_be_snoozed_too() -> None:
     state, shown, events = advance(state, report(), NOW + 10, 500, [snooze()])
     assert (shown.findings[0].status, events) == (Status.SNOOZED, ())
     assert advance(state, report(), NOW + 600, 500, [snooze()])[1:][1] == ()
+
+
+def test_the_verdict_of_a_window_is_no_fault_where_all_that_is_one_is_snoozed() -> None:
+    fault = Verdict(VerdictState.FAULT, HOT.summary, Confidence.CERTAIN, HOT.id)
+    judged = msgspec.structs.replace(report(HOT), verdict=fault)
+    verdict = advance(State(), judged, NOW, 500, [snooze()])[1].verdict
+    assert (verdict.state, verdict.finding) == (VerdictState.CLEAN, None)
+    assert verdict.text.endswith("nothing high or critical, 1 snoozed")
+    assert advance(State(), judged, NOW, 500)[1].verdict == fault
+
+
+def test_what_a_snoozed_finding_explained_stays_with_it_until_the_window_shows_no_more_of_it() -> None:
+    alone = finding("throttling", Severity.MEDIUM)
+    state, _, _ = advance(State(), over(HOT, explained(HOT, severity=Severity.MEDIUM)), NOW, 500, [snooze()])
+    seen = []
+    for later in (400, 600, 900, 1100):
+        state, shown, events = advance(state, over(alone), NOW + later, 500, [snooze()])
+        throttling = next(one for one in shown.findings if one.detector == "throttling")
+        seen.append((later, throttling.status, throttling.caused_by, len(events)))
+    assert seen == [
+        (400, Status.SNOOZED, HOT.id, 0),
+        (600, Status.SNOOZED, HOT.id, 0),
+        (900, Status.SNOOZED, HOT.id, 0),
+        (1100, Status.OPEN, None, 1),
+    ]
+    assert state.left == {}
+    assert advance(state, over(alone), NOW + 1200, 500, [snooze()])[1].findings[0].status is Status.ONGOING
+
+
+@pytest.mark.parametrize(
+    ("severity", "until"), [(Severity.CRITICAL, NOW + DAY), (Severity.MEDIUM, NOW + 700)], ids=["worse", "at its end"]
+)
+def test_what_a_snoozed_finding_explained_speaks_when_it_is_worse_or_the_snooze_ends(
+    severity: Severity, until: int
+) -> None:
+    asked = [snooze(until=until)]
+    first = over(HOT, explained(HOT, severity=Severity.MEDIUM))
+    state, _, _ = advance(State(), first, NOW, 500, asked)
+    state, _, _ = advance(state, over(finding("throttling", Severity.MEDIUM)), NOW + 600, 500, asked)
+    _, shown, _ = advance(state, over(finding("throttling", severity)), NOW + 800, 500, asked)
+    assert [one.status for one in shown.findings] == [Status.OPEN]
 
 
 # what people say
