@@ -8,6 +8,7 @@ import pyarrow as pa
 from msgspec import json
 
 from analyzer.history.columns import SCHEMAS, Kind
+from analyzer.render.show import show_finding, view_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -35,7 +36,11 @@ def table_rows(start: Instant, snapshots: Iterable[TableSnapshot]) -> pa.Table:
 
 
 def finding_rows(start: Instant, findings: Iterable[Finding]) -> pa.Table:
-    """Return a row a finding, as it was last told, all of it as JSON; keys are as they are kept: tokens."""
+    """Return a row a finding, as it was last told, all of it as JSON; keys are as they are kept: tokens.
+
+    The summary is for whoever reads the row: it names a key by its template, as a report does.
+    """
+    view = view_of("template")
     rows = [
         {
             "start": start,
@@ -49,7 +54,7 @@ def finding_rows(start: Instant, findings: Iterable[Finding]) -> pa.Table:
             "status": one.status.value,
             "pattern": one.pattern,
             "caller": one.caller,
-            "summary": one.summary,
+            "summary": show_finding(one, view).summary,
             "first_seen": one.first_seen,
             "last_seen": one.last_seen,
             "cost_per_month_usd": one.cost_per_month_usd,

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     View = Callable[[KeyShown | None, KeyShown | None], KeyShown | None]
 
-__all__ = ["PLACEHOLDER", "Policy", "show", "view_of"]
+__all__ = ["PLACEHOLDER", "Policy", "show", "show_finding", "view_of"]
 
 PLACEHOLDER = "{key}"
 """What a finding's texts hold where a key belongs."""
@@ -38,7 +38,7 @@ def show(report: Report, policy: Policy, salt: Salt | None = None) -> Report:
     without a salt the tokens are this process's own. The evidence below the report, `traffic`, stays behind.
     """
     view = view_of(policy, salt)
-    findings = tuple(_show_finding(finding, view) for finding in report.findings)
+    findings = tuple(show_finding(finding, view) for finding in report.findings)
     told = next((finding.key for finding in findings if finding.id and finding.id == report.verdict.finding), None)
     return replace(
         report,
@@ -86,7 +86,8 @@ def _tokenize(value: str, template: str, salt: Salt) -> str:
     return rewrite(value, lambda part: part if part in literals or is_token(part) else salt.token(part))
 
 
-def _show_finding(finding: Finding, view: View) -> Finding:
+def show_finding(finding: Finding, view: View) -> Finding:
+    """Return a finding that holds of its key only what `view` allows, with every `{key}` filled in."""
     key = view(finding.key, finding.key_template)
     name = key_words(key)
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import msgspec
 from msgspec import Struct
 
 from analyzer.detectors.words import number, percent
 from analyzer.model.instant import Instant, to_moment
 from analyzer.model.prices import Prices
+from analyzer.render.show import show_finding, view_of
 from analyzer.reports.acknowledged import Acknowledgement, apart
 from analyzer.reports.bill import bill_of, priced
 from analyzer.reports.drift import drift
@@ -59,6 +61,7 @@ NOTHING_KNOWN = Known()
 
 def report_week(week: Frame, past: Frames, contract: Contract, known: Known = NOTHING_KNOWN) -> WeekReport:
     """Write the report of a week."""
+    week, past = _named(week, known), tuple(_named(one, known) for one in past)
     found = drift(week, past, contract)
     traffics = priced(traffic_of(week, contract), known.prices)
     bill = bill_of(traffics, week.covered_seconds)
@@ -103,6 +106,12 @@ def report_week(week: Frame, past: Frames, contract: Contract, known: Known = NO
         coverage=coverage,
         readiness=readiness_of(view),
     )
+
+
+def _named(frame: Frame, known: Known) -> Frame:
+    """Fill in what findings call their keys: history holds tokens, and says more only of templates."""
+    view = view_of("reveal" if known.with_tokens else "template")
+    return msgspec.structs.replace(frame, findings=tuple(show_finding(one, view) for one in frame.findings))
 
 
 def _covered_share(week: Frame) -> float:

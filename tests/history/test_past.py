@@ -162,3 +162,16 @@ def test_entities_that_one_trace_reads_are_counted_together() -> None:
     again.add(found)
     assert again.pairs[("cases", "ORDER#<id>"), ("cases", "USER#<userId>")] == 2
     assert len(pair_rows(WEEK.start, together_in(CallBook(calls), Window(0, 1)))) == 0
+
+
+def test_the_summary_of_a_row_names_a_key_by_its_template() -> None:
+    one = Finding(
+        detector="hot-key",
+        severity=Severity.HIGH,
+        confidence=Confidence.CERTAIN,
+        table="cases",
+        summary="{key} takes 41%",
+        key={"PK": "CASE#~k9f3aa"},
+        key_template={"PK": "CASE#<number>"},
+    )
+    assert finding_rows(WEEK.start, [one])["summary"].to_pylist() == ["CASE#<number> takes 41%"]

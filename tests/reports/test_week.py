@@ -123,6 +123,20 @@ def test_findings_of_the_week_stand_among_the_items_without_what_drift_tells(wee
     assert "cache.get(key)" in text_of(report)
 
 
+@pytest.mark.parametrize(("with_tokens", "name"), [(False, "CASE#<number>"), (True, "CASE#~k9f3aa")])
+def test_a_finding_calls_its_key_as_reports_may_show_it(weeks: Weeks, name: str, *, with_tokens: bool) -> None:
+    key = {"key": {"PK": "CASE#~k9f3aa"}, "key_template": {"PK": "CASE#<number>"}}
+    one = told(summary="{key} takes 41%", advice=(Advice(action="cache-item", text="cache {key}"),), **key)
+    week, past = weeks.week_and_past()
+    before = msgspec.structs.replace(past[-1], findings=(msgspec.structs.replace(one, id="7"),))
+    now = msgspec.structs.replace(week, findings=(one,))
+    text = text_of(report_week(now, (*past[:-1], before), weeks.contract, Known(with_tokens=with_tokens)))
+    assert "{key}" not in text
+    assert f"hot-key: {name} takes 41%" in text
+    assert f"cache {name}" in text
+    assert f"hot-key of last week did not come back: {name} takes 41%" in text
+
+
 def test_a_finding_of_last_week_that_did_not_come_back_got_better(weeks: Weeks) -> None:
     week, past = weeks.week_and_past()
     before = msgspec.structs.replace(
