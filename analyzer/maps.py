@@ -18,8 +18,9 @@ from analyzer.model.finding import Direction
 from analyzer.model.heatmap import HeatMap, KeysFrom
 from analyzer.model.instant import MINUTE_MS, SLICE_MS
 from analyzer.model.shape import AttributionKind
+from analyzer.model.target import Target
 from analyzer.model.window import Window
-from analyzer.requests.digest_key_slices import calls_over_time, key_slices
+from analyzer.requests.digest_key_slices import calls_over_time, is_place, key_slices
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -27,8 +28,7 @@ if TYPE_CHECKING:
     from analyzer.exporters.asked import MapQuestion
     from analyzer.exporters.assemble import Health
     from analyzer.exporters.atlas import Subject
-    from analyzer.model.report import Report
-    from analyzer.model.target import Target
+    from analyzer.model.report import PatternLine, Report
     from analyzer.model.traffic import Traffic
     from analyzer.watch import Watch
 
@@ -91,16 +91,12 @@ class Maps:
         span = watch.digest.span()
         known_from = window.end if span is None else span.start
         namer = watch.namer()
-        wanted = {(line.table or "", line.index, line.pattern or line.fingerprint or "") for line in report.patterns}
+        wanted = _Wanted(report.patterns)
         found: dict[Subject, np.ndarray] = {}
         for at, cell in enumerate(cells):
             name = namer(cell)
-            subject = (
-                cell.target.table,
-                cell.target.index,
-                cell.shape.fingerprint if name in _NO_PATTERN else name,
-            )
-            if subject in wanted:
+            subject = wanted.row_of(cell.target, cell.shape.fingerprint if name in _NO_PATTERN else name)
+            if subject is not None:
                 rate = sums[:, at] / cell.sample_rate * 1000 / MINUTE_MS
                 found[subject] = found[subject] + rate if subject in found else rate
         starts = window.start + np.arange(len(sums)) * MINUTE_MS
@@ -110,6 +106,25 @@ class Maps:
             for subject, rates in found.items()
         }
         return CallsOverTime(window.start, series)
+
+
+class _Wanted:
+    """The rows of the patterns table, found by what a log tells of their place."""
+
+    def __init__(self, lines: Iterable[PatternLine]) -> None:
+        self._rows: dict[tuple[str, str | None, str], list[Subject]] = {}
+        for line in lines:
+            name = line.pattern or line.fingerprint or ""
+            target = Target(line.account, line.region, line.table or "", line.index)
+            self._rows.setdefault((target.table, target.index, name), []).append((target, name))
+
+    def row_of(self, target: Target, name: str) -> Subject | None:
+        """Return the row of a pattern at a place; None where there is none, or where it may be one of several."""
+        rows = self._rows.get((target.table, target.index, name), [])
+        if (target, name) in rows:
+            return target, name
+        fitting = [row for row in rows if is_place(target, row[0])]
+        return fitting[0] if len(fitting) == 1 else None
 
 
 def _place(question: MapQuestion, *traffics: Iterable[Traffic]) -> tuple[Traffic, Direction] | None:

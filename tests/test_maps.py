@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from msgspec.structs import replace
 
+from analyzer.exporters.api import patterns_object
 from analyzer.exporters.asked import MapQuestion
 from analyzer.maps import Maps
 from analyzer.model.finding import Direction
 from analyzer.model.heatmap import KeysFrom
 from analyzer.model.sight import Sight
+from analyzer.render.json import report_object
 from analyzer.watch import Watch
 from tests.figures.test_insight_map import key as insight
 from tests.support import evidence
+from tests.support.evidence import CASES
 from tests.test_watch import HEALTH, NOW, Place, block, settle
 
 if TYPE_CHECKING:
@@ -126,11 +129,41 @@ async def test_calls_are_told_by_the_minute_of_every_pattern(judged: Judged) -> 
     report = replace(judged.report, as_of=NOW + 60_000)
     calls = await judged.maps.calls(report)
     assert calls.series.keys() == {
-        (line.table, line.index, line.pattern or line.fingerprint) for line in report.patterns
+        (replace(CASES, index=line.index), line.pattern or line.fingerprint) for line in report.patterns
     }
-    reads = calls.series["cases", None, "load-case"]
+    reads = calls.series[CASES, "load-case"]
     assert (await judged.maps.calls(replace(report, patterns=()))).series == {}
     assert (len(reads), reads[0], sum(rate or 0 for rate in reads)) == (60, None, 12 / 60)
+
+
+async def test_calls_of_one_name_in_two_regions_are_two_rows(tmp_path: Path) -> None:
+    watch = Watch(Place(tmp_path).setup(), None)
+    watch.take(block(3, NOW), NOW)
+    watch.take(block(5, NOW, 1, region="eu-west-1"), NOW)
+    report = replace(settle(watch).report, as_of=NOW + 60_000)
+    calls = await Maps(lambda: watch, lambda: HEALTH).calls(report)
+    told = {target.region: sum(rate or 0 for rate in rates) * 60 for (target, _), rates in calls.series.items()}
+    assert told == {"us-east-1": pytest.approx(3), "eu-west-1": pytest.approx(5)}
+    told = {row["region"]: _sum(row) for row in patterns_object(report_object(report), calls)["patterns"]}
+    assert told == {"us-east-1": pytest.approx(3, abs=0.1), "eu-west-1": pytest.approx(5, abs=0.1)}
+
+
+def _sum(row: dict[str, Any]) -> float:
+    return sum(rate or 0 for rate in row["calls"]["values"]) * 60
+
+
+@pytest.mark.parametrize(("regions", "rows"), [(("us-east-1",), 1), (("us-east-1", "eu-west-1"), 0)])
+async def test_calls_of_a_log_that_tells_no_place_are_of_the_one_row_that_they_can_be(
+    tmp_path: Path, regions: tuple[str, ...], rows: int
+) -> None:
+    watch = Watch(Place(tmp_path).setup(), None)
+    watch.take(block(3, NOW, region=None, account=None), NOW)
+    report = replace(settle(watch).report, as_of=NOW + 60_000)
+    (line,) = report.patterns
+    assert (line.account, line.region) == (None, None)
+    homes = tuple(replace(line, account=CASES.account, region=region) for region in regions)
+    calls = await Maps(lambda: watch, lambda: HEALTH).calls(replace(report, patterns=homes))
+    assert len(calls.series) == rows
 
 
 async def test_before_anything_was_read_no_call_is_known(tmp_path: Path) -> None:

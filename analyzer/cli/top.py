@@ -149,8 +149,6 @@ def _fetch(url: str) -> tuple[Report, Calls]:
 
 
 def _calls(told: dict[str, Any]) -> Calls:
-    return {
-        (row["table"] or "", row["index"], row["pattern"] or row["fingerprint"] or ""): row["calls"]["values"]
-        for row in told["patterns"]
-        if row.get("calls")
-    }
+    from analyzer.exporters.atlas import subject_of  # noqa: PLC0415 -- light start
+
+    return {subject_of(row): row["calls"]["values"] for row in told["patterns"] if row.get("calls")}

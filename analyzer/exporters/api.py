@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
+from analyzer.exporters.atlas import subject_of
 from analyzer.figures.lag import index_strip
+from analyzer.figures.marks import is_about
 from analyzer.figures.targets import hottest_places
 from analyzer.model.instant import format_instant
 from analyzer.model.report import Mode
@@ -44,7 +46,7 @@ def patterns_object(document: Node, calls: CallsOverTime) -> Node:
 
 
 def _spark(row: Node, calls: CallsOverTime) -> Node | None:
-    series = calls.series.get((row["table"] or "", row["index"], row["pattern"] or row["fingerprint"] or ""))
+    series = calls.series.get(subject_of(row))
     if series is None:
         return None
     values = [None if value is None else plain_value(round(value, 3)) for value in series]
@@ -104,7 +106,7 @@ def _index(strip: IndexStrip, report: Report) -> Node:
         ],
         "write_units_a_second": plain_value(strip.write_units_a_second),
         "write_limit": plain_value(strip.write_limit),
-        "findings": [one.id for one in report.findings if (one.table, one.index) == (target.table, target.index)],
+        "findings": [one.id for one in report.findings if is_about(one, target)],
     }
 
 

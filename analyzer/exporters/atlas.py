@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from msgspec import Struct
 
 from analyzer.model.instant import MINUTE_MS, Instant
+from analyzer.model.target import Target
 
 if TYPE_CHECKING:
     from analyzer.exporters.asked import MapQuestion
@@ -15,10 +16,10 @@ if TYPE_CHECKING:
     from analyzer.model.heatmap import HeatMap
     from analyzer.model.report import Report
 
-__all__ = ["NO_CALLS", "Atlas", "CallsOverTime", "Subject"]
+__all__ = ["NO_CALLS", "Atlas", "CallsOverTime", "Subject", "subject_of"]
 
-Subject = tuple[str, str | None, str]
-"""Table, index, and a pattern's id or a shape's fingerprint: a row of the patterns table."""
+Subject = tuple[Target, str]
+"""A table or index, and a pattern's id or a shape's fingerprint: a row of the patterns table."""
 
 
 class CallsOverTime(Struct, frozen=True):
@@ -30,6 +31,12 @@ class CallsOverTime(Struct, frozen=True):
 
 
 NO_CALLS = CallsOverTime(0, {})
+
+
+def subject_of(row: Mapping[str, Any]) -> Subject:
+    """Return what a row of the patterns table is known by, as JSON has it; an older daemon tells no account."""
+    target = Target(row.get("account"), row.get("region"), row["table"] or "", row["index"])
+    return target, row["pattern"] or row["fingerprint"] or ""
 
 
 class Atlas(Protocol):

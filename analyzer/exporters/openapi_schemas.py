@@ -122,7 +122,19 @@ _TARGET = _object(
 )
 
 _PATTERN: Node = {
-    **_open("kind", "pattern", "table", "index", "operation", "requests", "units", "waste_units", "p99_ms"),
+    **_open(
+        "kind",
+        "pattern",
+        "account",
+        "region",
+        "table",
+        "index",
+        "operation",
+        "requests",
+        "units",
+        "waste_units",
+        "p99_ms",
+    ),
     "properties": {"share": _said(_MAYBE_NUMBER, "of all units of the report's patterns"), "calls": _maybe(_SPARK)},
 }
 

@@ -5,15 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from analyzer.model.heatmap import HeatMark
+from analyzer.model.target import Target
+from analyzer.requests.digest_key_slices import is_place
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from analyzer.model.finding import Finding
     from analyzer.model.report import Report
-    from analyzer.model.target import Target
     from analyzer.model.window import Window
 
-__all__ = ["marks_of"]
+__all__ = ["is_about", "marks_of"]
 
 _MOST = 50
 _LONGEST = 80
@@ -25,10 +27,16 @@ def marks_of(report: Report, target: Target, window: Window) -> tuple[HeatMark, 
     return tuple(mark for mark in marks if window.holds(mark.at))[-_MOST:]
 
 
+def is_about(finding: Finding, target: Target) -> bool:
+    """Whether a finding may be of a target: of another account or region it is not."""
+    return is_place(Target(finding.account, finding.region, finding.table, finding.index), target)
+
+
 def _marks(report: Report, target: Target) -> Iterator[HeatMark]:
     for change in report.changes:
-        if change.table in (None, target.table) and change.index in (None, target.index):
+        is_named = change.table in (None, target.table) and change.index in (None, target.index)
+        if is_named and change.is_at(target.account, target.region):
             yield HeatMark(change.time, " ".join(one for one in (change.what, change.detail) if one)[:_LONGEST])
     for finding in report.findings:
-        if (finding.table, finding.index) == (target.table, target.index) and finding.first_seen is not None:
+        if is_about(finding, target) and finding.first_seen is not None:
             yield HeatMark(finding.first_seen, f"{finding.detector} began")

@@ -73,6 +73,8 @@ class PatternLine(Struct, frozen=True, kw_only=True):
     p99_ms: float | None
     errors: float = 0
     throttled: float = 0
+    account: str | None = None
+    region: str | None = None
 
 
 class KeyLine(Struct, frozen=True, kw_only=True):

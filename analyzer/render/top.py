@@ -11,9 +11,11 @@ from rich.text import Text
 
 from analyzer.model.finding import Severity, Status
 from analyzer.model.report import VerdictState
+from analyzer.model.target import Target
 from analyzer.render.words import (
     clock,
     compact,
+    elsewhere,
     fold,
     head_words,
     key_words,
@@ -37,8 +39,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Calls", "calls_name", "plain_top", "render_top"]
 
-Calls = dict[tuple[str, str | None, str], "Sequence[float | None]"]
-"""Calls a second over time by table, index and `calls_name`."""
+Calls = dict[tuple[Target, str], "Sequence[float | None]"]
+"""Calls a second over time by table or index, and a pattern's id or a shape's fingerprint: by `calls_name`."""
 
 _WIDTH = 98
 _BAR = 20
@@ -65,7 +67,7 @@ _STYLES = {
 }
 
 
-def plain_top(report: Report, calls: Mapping[tuple[str, str | None, str], Sequence[float | None]]) -> str:
+def plain_top(report: Report, calls: Mapping[tuple[Target, str], Sequence[float | None]]) -> str:
     """Write one screen without color, for a pipe."""
     page = io.StringIO()
     Console(file=page, width=_WIDTH, no_color=True, force_terminal=False, legacy_windows=False).print(
@@ -76,7 +78,7 @@ def plain_top(report: Report, calls: Mapping[tuple[str, str | None, str], Sequen
 
 def render_top(
     report: Report,
-    calls: Mapping[tuple[str, str | None, str], Sequence[float | None]],
+    calls: Mapping[tuple[Target, str], Sequence[float | None]],
     *,
     height: int | None = None,
     note: str = "",
@@ -89,15 +91,15 @@ def render_top(
     shown = groups[: _room(height, len(keys), len(groups))]
     used = _HEAD_LINES + _LINES_A_FINDING * len(shown) + len(keys) + _BETWEEN
     lines = _PATTERNS if height is None else max(_LEAST_PATTERNS, min(_PATTERNS, height - used))
-    parts: list[RenderableType] = [*_head(report, note), *_findings(shown, len(groups))]
+    parts: list[RenderableType] = [*_head(report, note), *_findings(report, shown, len(groups))]
     parts += [Text(), Text("hottest keys, by share of what their partition may serve", "bold"), _keys(keys)]
-    parts += [Text(), Text("patterns, by units", "bold"), _patterns(report.patterns, calls, lines)]
+    parts += [Text(), Text("patterns, by units", "bold"), _patterns(report, calls, lines)]
     return Group(*parts)
 
 
-def calls_name(line: PatternLine) -> str:
+def calls_name(line: PatternLine) -> tuple[Target, str]:
     """Return what a pattern's calls are known by."""
-    return line.pattern or line.fingerprint or ""
+    return Target(line.account, line.region, line.table or "", line.index), line.pattern or line.fingerprint or ""
 
 
 def _room(height: int | None, keys: int, groups: int) -> int:
@@ -115,20 +117,23 @@ def _head(report: Report, note: str) -> Iterator[Text]:
         yield Text(f"{len(report.gaps)} gaps: not all was visible", "yellow")
 
 
-def _findings(groups: Sequence[tuple[Finding, Sequence[Finding]]], total: int) -> Iterator[RenderableType]:
+def _findings(
+    report: Report, groups: Sequence[tuple[Finding, Sequence[Finding]]], total: int
+) -> Iterator[RenderableType]:
     yield Text()
     yield Text("findings, causes first", "bold")
     if not groups:
         yield Text("  none", "dim")
     for cause, effects in groups:
-        yield _finding(cause, effects)
+        yield _finding(report, cause, effects)
     if total > len(groups):
         yield Text(f"  and {total - len(groups)} more: `dynascope findings` lists them", "dim")
 
 
-def _finding(finding: Finding, effects: Sequence[Finding]) -> Table:
+def _finding(report: Report, finding: Finding, effects: Sequence[Finding]) -> Table:
     """Tell a finding in two lines or three: what and where, the sentence, what to do."""
-    words = [place(finding.table, finding.index), *([plain(finding.cause)] if finding.cause else [])]
+    where = place(finding.table, finding.index) + elsewhere(report, finding.account, finding.region)
+    words = [where, *([plain(finding.cause)] if finding.cause else [])]
     words += [finding.status.value + ("" if finding.first_seen is None else f" since {clock(finding.first_seen)}")]
     who = who_words(finding)
     head = Text.assemble(
@@ -167,14 +172,14 @@ def _keys(keys: Sequence[KeyLine]) -> RenderableType:
 
 
 def _patterns(
-    patterns: Sequence[PatternLine],
-    calls: Mapping[tuple[str, str | None, str], Sequence[float | None]],
+    report: Report,
+    calls: Mapping[tuple[Target, str], Sequence[float | None]],
     most: int,
 ) -> RenderableType:
-    if not patterns:
+    if not report.patterns:
         return Text("  none", "dim")
-    total = sum(line.units or 0 for line in patterns)
-    ranked = sorted(patterns, key=lambda line: (-(line.units or 0), -line.requests, pattern_name(line)))
+    total = sum(line.units or 0 for line in report.patterns)
+    ranked = sorted(report.patterns, key=lambda line: (-(line.units or 0), -line.requests, pattern_name(line)))
     rows = Table.grid(padding=(0, 2), expand=True)
     for _ in range(5):
         rows.add_column(justify="right", no_wrap=True)
@@ -183,13 +188,15 @@ def _patterns(
     rows.add_column(no_wrap=True)
     rows.add_row(*(Text(name, "dim") for name in _HEAD))
     for line in ranked[:most]:
-        rows.add_row(*_pattern(line, total, calls.get((line.table or "", line.index, calls_name(line)), ())))
+        where = "" if line.table is None else place(line.table, line.index)
+        where += elsewhere(report, line.account, line.region)
+        rows.add_row(*_pattern(line, where, total, calls.get(calls_name(line), ())))
     if len(ranked) <= most:
         return rows
     return Group(rows, Text(f"  and {len(ranked) - most} more", "dim"))
 
 
-def _pattern(line: PatternLine, total: float, calls: Sequence[float | None]) -> tuple[Text, ...]:
+def _pattern(line: PatternLine, where: str, total: float, calls: Sequence[float | None]) -> tuple[Text, ...]:
     known = line.units is not None and total > 0
     wasted = None if not line.units or line.waste_units is None else line.waste_units / line.units
     foreign = "" if line.kind.value == "declared" else "bold yellow"
@@ -199,7 +206,7 @@ def _pattern(line: PatternLine, total: float, calls: Sequence[float | None]) -> 
         Text("" if wasted is None else share(wasted)),
         Text(milliseconds(line.p99_ms)),
         Text(compact(round(line.throttled)), "bold red" if line.throttled else ""),
-        Text(place(line.table, line.index) if line.table is not None else ""),
+        Text(where),
         Text(pattern_name(line), foreign),
         Text(_spark(calls), "cyan"),
     )

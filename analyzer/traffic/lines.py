@@ -74,6 +74,8 @@ def _line(target: Target, rows: list[PatternTraffic]) -> PatternLine:
         p99_ms=quantile_ms(rows, 0.99),
         errors=sum(row.failed.value for row in rows),
         throttled=sum(row.throttled.value for row in rows),
+        account=target.account,
+        region=target.region,
     )
 
 

@@ -96,7 +96,7 @@ def test_a_daemon_stands_beside_it_too(
         render_json(report),
         render_json(Report(window=Window(0, 60_000), as_of=0, region=None, account=None, verdict=verdict, findings=())),
     ]
-    monkeypatch.setattr(daemon_report, "_get", lambda _: told.pop(0).encode())
+    monkeypatch.setattr(daemon_report, "call_daemon", lambda _: told.pop(0).encode())
     _, out, _ = run(capsys, contract, "--observed", "http://127.0.0.1:8642")
     assert "| 2/s | base table GetItem |" in out
     assert "in a daemon" in out

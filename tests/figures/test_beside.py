@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
+from analyzer.exporters.api import gsi_object
 from analyzer.figures.lag import index_strip
 from analyzer.figures.marks import marks_of
 from analyzer.figures.targets import hottest_places, keys_from
@@ -85,6 +86,27 @@ def test_changes_and_beginnings_within_the_map_are_marks() -> None:
 def test_changes_of_everything_concern_every_table() -> None:
     told = replace(made_report(), changes=(Change(time=5, what="x"), Change(time=6, what="y", table="other")))
     assert marks_of(told, CASES, Window(0, 10)) == (HeatMark(5, "x"),)
+
+
+def test_what_happened_in_another_region_is_no_mark() -> None:
+    report = made_report()
+    there = replace(ORDERS, region="eu-west-1")
+    assert report.region != "eu-west-1"
+    began = tuple(replace(one, first_seen=5) for one in report.findings)
+    mark = Change(time=6, what="deploy")
+    of_orders = Change(time=7, what="capacity", table="orders", account=ORDERS.account, region=ORDERS.region)
+    told = replace(report, findings=began, changes=(mark, of_orders))
+    assert marks_of(told, there, Window(0, 10)) == (HeatMark(6, "deploy"),)
+    assert HeatMark(7, "capacity") in marks_of(told, ORDERS, Window(0, 10))
+
+
+def test_an_index_of_another_region_has_findings_of_its_own() -> None:
+    report = made_report()
+    gsi = next(one for one in report.traffic if one.target == GSI1)
+    twin = replace(gsi, target=replace(GSI1, region="eu-west-1"))
+    found = replace(report.findings[0], id="f-gsi", table="orders", index=GSI1.index)
+    told = gsi_object(replace(report, traffic=(gsi, twin), findings=(found,)))
+    assert {one["region"]: one["findings"] for one in told["indexes"]} == {GSI1.region: ["f-gsi"], "eu-west-1": []}
 
 
 def test_an_index_says_how_its_lag_would_become_visible() -> None:

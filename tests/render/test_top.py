@@ -9,7 +9,7 @@ from rich.console import Console
 from analyzer.model.finding import Status
 from analyzer.render.show import show
 from analyzer.render.top import plain_top, render_top
-from tests.support.page_report import made_report
+from tests.support.page_report import ORDERS, made_report
 
 if TYPE_CHECKING:
     from analyzer.model.report import Report
@@ -52,11 +52,24 @@ def test_a_report_of_nothing_says_so() -> None:
 
 
 def test_calls_over_time_are_blocks_and_what_is_not_known_is_a_gap() -> None:
-    told = plain_top(
-        shown(), {("orders", None, "get-order"): (0.0, 5.0, None, 10.0), ("orders", None, "load-cart"): (0.0,)}
-    )
+    calls = {(ORDERS, "get-order"): (0.0, 5.0, None, 10.0), (ORDERS, "load-cart"): (0.0,)}
+    told = plain_top(shown(), calls)
     assert "▁▄ █\n" in told
     assert "▁\n" in told
+
+
+def test_what_is_of_another_region_says_so() -> None:
+    report = shown()
+    told = plain_top(
+        replace(
+            report,
+            findings=(replace(report.findings[0], region="eu-west-1"),),
+            patterns=(*report.patterns[:1], replace(report.patterns[0], region="eu-west-1")),
+        ),
+        {(ORDERS, "get-order"): (5.0,)},
+    )
+    assert told.count("orders in eu-west-1") == 2
+    assert told.count("█\n") == 1
 
 
 def test_what_a_log_says_cannot_steer_the_terminal() -> None:

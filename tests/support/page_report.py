@@ -153,6 +153,8 @@ def _patterns() -> tuple[PatternLine, ...]:
             waste_units=waste,
             p99_ms=p99,
             throttled=93_600 if place == 0 else 0,
+            account=ORDERS.account,
+            region=ORDERS.region,
         )
         for place, (pattern, index, operation, requests, units, waste, p99) in enumerate(_PATTERNS)
     ]

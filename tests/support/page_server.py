@@ -13,6 +13,7 @@ from analyzer.exporters.server import Server
 from analyzer.model.finding import Direction
 from analyzer.model.instant import SLICE_MS
 from analyzer.render.pages import detector_pages
+from analyzer.render.top import calls_name
 from analyzer.requests.tokens import Salt
 from tests.support.page_map import made_map, unseen_map
 from tests.support.page_report import AS_OF, made_report
@@ -48,7 +49,7 @@ class MadeAtlas:
     async def calls(self, report: Report) -> CallsOverTime:
         """Return an hour of calls of every pattern."""
         series = {
-            (line.table or "", line.index, line.pattern or line.fingerprint or ""): tuple(
+            calls_name(line): tuple(
                 line.requests / 300 * (1 + ((minute * 7 + place * 3) % 10) / 20) for minute in range(60)
             )
             for place, line in enumerate(report.patterns)
