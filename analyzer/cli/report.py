@@ -176,10 +176,12 @@ def _send(desk: Desk, found: WeekReport, places: Sequence[Place], form: WeekForm
         chosen = PageFormat(form.value if form is not None else place.otherwise)
         text = _written(found, chosen)
         sent.append((place, Delivery(title, _name(found), chosen.value, text)))
-    for place, error in desk.send(sent):
+    outcomes = desk.send(sent)
+    for place, error in outcomes:
         if error is None:
             print(f"dynascope: sent to {place}", file=sys.stderr)
-        else:
+    for _, error in outcomes:
+        if error is not None:
             raise error
 
 

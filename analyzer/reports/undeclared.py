@@ -151,7 +151,7 @@ def _pattern(
         pattern["order"] = "descending"
     if shape.consistent:
         pattern["consistency"] = "strong"
-    if shape.filter_attributes:
+    if shape.filter_attributes and not shape.scans:
         pattern["filter"] = {"discards_at_most": "10%"}
         doubts.append(("filter", f"it filters by {', '.join(shape.filter_attributes)}: could a key select that?"))
     rate = _rate(counts)

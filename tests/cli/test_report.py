@@ -11,11 +11,14 @@ import pytest
 from ruamel.yaml import YAML
 
 from analyzer.cli.main import execute
+from analyzer.errors import UnreachableError
 from analyzer.model.instant import parse_instant
 from tests.support.history_weeks import PLANTED, contract_document, eight_weeks, write_weeks
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from analyzer.deliver import Place
 
 NOW = parse_instant("2026-11-30T09:00:00Z")
 
@@ -167,6 +170,63 @@ def test_what_cannot_be_meant_is_usage(
 ) -> None:
     assert ask(shop, *arguments) == 2
     assert said in capsys.readouterr().err
+
+
+class Bucket:
+    """S3 as a folder has it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    async def call(self, service: str, operation: str, **asked: Any) -> dict[str, Any]:
+        assert (service, asked["Bucket"]) == ("s3", "b")
+        if operation == "ListObjectsV2":
+            prefix = asked["Prefix"].removeprefix("history/")
+            place = self.folder / prefix
+            return {"Contents": [{"Key": f"history/{prefix}{one.name}"} for one in place.glob("*") if one.is_file()]}
+        if operation == "GetObject":
+            return {"Body": (self.folder / asked["Key"].removeprefix("history/")).read_bytes()}
+        (self.folder / asked["Key"]).write_bytes(asked["Body"])
+        return {}
+
+
+def test_history_in_a_bucket_is_read_and_its_report_goes_to_one(
+    shop: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    copy = tmp_path / "history"
+    shutil.copytree(shop / "history", copy)
+    asked: list[tuple[str | None, str | None]] = []
+
+    def with_aws(work: Any, region: str | None, profile: str | None) -> Any:
+        asked.append((region, profile))
+        return asyncio.run(work(Bucket(copy), "us-east-1"))
+
+    monkeypatch.setattr("analyzer.cli.calling.with_aws", with_aws)
+    arguments = ["--history", "s3://b/history", "--contract", str(shop / "shop.yaml"), "--region", "eu-west-1"]
+    assert execute(["report", *arguments, "--to", "s3://b/"]) == 0
+    assert asked == [("eu-west-1", None)] * 2
+    assert "load-cart of carts" in (copy / "dynascope-2026-W48.html").read_text("utf-8")
+    assert capsys.readouterr().err == "dynascope: sent to s3://b/\n"
+
+
+def test_one_place_that_does_not_take_it_keeps_it_from_no_other(
+    shop: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    refusal = UnreachableError("it did not take the report: 404 Gone", hint="look at the address")
+    sent: list[str] = []
+
+    async def deliver(place: Place, *_: object) -> None:
+        sent.append(place.address)
+        if len(sent) == 1:
+            raise refusal
+
+    monkeypatch.setattr("analyzer.deliver.deliver", deliver)
+    arguments = ["--week", "2026-W20", "--to", "https://one.example.com/a", "--to", "https://two.example.com/b"]
+    assert ask(shop, *arguments) == 3
+    assert sent == ["https://one.example.com/a", "https://two.example.com/b"]
+    told = capsys.readouterr().err
+    assert "it did not take the report: 404 Gone" in told
+    assert "sent to https://two.example.com" in told
 
 
 def test_history_of_a_newer_version_is_a_source_that_failed(
