@@ -38,6 +38,8 @@ if TYPE_CHECKING:
 
     from structlog.typing import FilteringBoundLogger
 
+    from analyzer.config_history import HistoryConfig
+    from analyzer.history_keeper import HistoryKeeper
     from analyzer.interfaces import Source
     from analyzer.lease import LeaseConfig
     from analyzer.model.instant import Instant
@@ -218,6 +220,14 @@ def _inherit(aws: Aws) -> Callable[[DayCost], None]:
     return inherit
 
 
+def _history(
+    setup: Setup, config: HistoryConfig, log: FilteringBoundLogger, aws: Aws | None, gate: Standby | None
+) -> HistoryKeeper:
+    """Open history: who stands by reads what is known of the past, and writes when it holds the lease."""
+    way, is_ours = (aws, None) if aws is None or gate is None else (aws.ungated, lambda: gate.is_ours)
+    return open_keeper(config, setup.state, setup.contract, log, way, is_ours)
+
+
 async def _undo_watches(setup: Setup, aws: Aws, log: FilteringBoundLogger) -> None:
     """Switch back what an `insights watch` that died has left switched on."""
     from collectors.insights_watch.collector import InsightsWatch  # noqa: PLC0415 -- only where it is needed
@@ -273,7 +283,7 @@ def run_daemon(config: Path | None, *, as_json: bool, write: Callable[[str], Non
                 server.is_standby = lambda: not gate.is_open
             history = None
             if setup.history is not None:
-                history = open_keeper(setup.history, setup.state, setup.contract, log, aws)
+                history = _history(setup, setup.history, log, aws, gate)
             await Daemon(setup, outlets, latest.load, partial(open_streams, aws=aws), polled, history).run()
 
     try:

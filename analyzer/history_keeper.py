@@ -62,8 +62,17 @@ _HINTS = {
 }
 
 
+def _always() -> bool:
+    """Say that history is this daemon's to write."""
+    return True
+
+
 class HistoryKeeper:
-    """Writes one daemon's history; `past` is what detectors know of the weeks before."""
+    """Writes one daemon's history; `past` is what detectors know of the weeks before.
+
+    `is_ours` says whether it may: where it is False another daemon writes what closes, where it is None nobody is
+    known to, and minutes wait.
+    """
 
     def __init__(self, dataset: Dataset, keeping: Keeping, log: FilteringBoundLogger, contract: Contract) -> None:
         self._dataset = dataset
@@ -78,6 +87,8 @@ class HistoryKeeper:
         self._today: Day | None = None
         self._looked: Instant = 0
         self._tidied: Instant | None = None
+        self._was_ours = False
+        self.is_ours: Callable[[], bool | None] = _always
         self.past: History = EMPTY
         self.lost = 0
         self.adopt(contract)
@@ -89,6 +100,12 @@ class HistoryKeeper:
 
     def take(self, minutes: Iterable[Closed]) -> None:
         """Take in minutes that have closed; of more than wait at most the oldest are lost."""
+        is_ours = self.is_ours()
+        self._was_ours |= bool(is_ours)
+        if is_ours is False:
+            if not self._was_ours:  # from the start, before it was known whose it is
+                self._waiting.clear()
+            return
         self._waiting.extend(minutes)
         while len(self._waiting) > _MOST_WAITING:
             self._lose(self._waiting.popleft().counts.window.start)
@@ -166,12 +183,19 @@ class HistoryKeeper:
                 await asyncio.wait_for(self._finish(), _FINISH_SECONDS)
 
     async def _finish(self) -> None:
+        """Write what is owed, also where the lease was given back a moment ago: nobody else knows of it."""
         if self._today is not None:
             self._today.finish(self._looked)
-        await self.write()
+        is_ours = self.is_ours()
+        if is_ours or (is_ours is None and self._was_ours):
+            await self._write()
 
     async def write(self) -> None:
-        """Write all that waits; where that fails it waits on."""
+        """Write all that waits, where it is ours to write; where that fails it waits on."""
+        if self.is_ours():
+            await self._write()
+
+    async def _write(self) -> None:
         while self._waiting:
             closed = self._waiting.popleft()
             is_written, self._in_hand = False, closed.counts.window.start
@@ -229,9 +253,10 @@ class HistoryKeeper:
 
     async def _tidy(self, now: Instant) -> None:
         try:
-            tidied = await tidy(self._dataset, self._keeping, now)
-            for name in tidied.torn:
-                self._log.error("history set aside: it cannot be read", file=name)
+            if self.is_ours():
+                tidied = await tidy(self._dataset, self._keeping, now)
+                for name in tidied.torn:
+                    self._log.error("history set aside: it cannot be read", file=name)
             self.past = await load_past(self._dataset, now)
         except HistoryError as error:
             self._tell(_TIDYING, str(error))

@@ -11,6 +11,8 @@ from analyzer.config_history import HistoryConfig, is_bucket
 from analyzer.errors import DynascopeError, UsageError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from structlog.typing import FilteringBoundLogger
 
     from analyzer.contract.model import Contract
@@ -45,15 +47,27 @@ def open_store(place: str, aws: AwsCaller | None = None, *, region: str | None =
 
 
 def open_keeper(
-    config: HistoryConfig, state: Path, contract: Contract, log: FilteringBoundLogger, aws: AwsCaller | None
+    config: HistoryConfig,
+    state: Path,
+    contract: Contract,
+    log: FilteringBoundLogger,
+    aws: AwsCaller | None,
+    is_ours: Callable[[], bool | None] | None = None,
 ) -> HistoryKeeper:
-    """Return what writes a daemon's history; raises UsageError."""
+    """Return what writes a daemon's history; raises UsageError.
+
+    `is_ours` says of a bucket whether it is this daemon's to write there; see `HistoryKeeper`.
+    """
     from analyzer.history.compaction import Keeping  # noqa: PLC0415 -- pyarrow costs half a second
     from analyzer.history_keeper import HistoryKeeper  # noqa: PLC0415 -- same
 
     daemon = config.daemon or daemon_name(state)
     dataset = open_dataset(config.to, aws, region=config.region, daemon=daemon)
-    return HistoryKeeper(dataset, Keeping(config.minutes_alone_ms, config.minutes_ms, config.hours_ms), log, contract)
+    keeping = Keeping(config.minutes_alone_ms, config.minutes_ms, config.hours_ms)
+    keeper = HistoryKeeper(dataset, keeping, log, contract)
+    if is_ours is not None and config.needs_aws:
+        keeper.is_ours = is_ours
+    return keeper
 
 
 def daemon_name(state: Path) -> str:

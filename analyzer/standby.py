@@ -66,6 +66,14 @@ class Standby:
         """Whether the lease is held at this moment: also where nobody could renew it, it ends by itself."""
         return is_held(self._renewed_at, self._clock(), self._config.lease_ms)
 
+    @property
+    def is_ours(self) -> bool | None:
+        """Whether the lease is held here; False where another daemon holds it, None where nobody is known to."""
+        if self.is_open:
+            return True
+        lease = None if self._seen is None else self._seen.lease
+        return None if lease is None or lease.holder in {FREE.holder, self.me} else False
+
     def permit(self) -> None:
         """Let a call through; raises UnsupportedError while another daemon reads."""
         if not self.is_open:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import asyncio
 import json
 import resource
 import subprocess
@@ -9,11 +10,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from analyzer.app import Latest, Lossy, _say_overdraft, make_logger
+from analyzer.app import Latest, Lossy, _history, _say_overdraft, make_logger
 from analyzer.config import Settings
 from analyzer.errors import ContractError
+from analyzer.lease import LeaseConfig
+from analyzer.lease_places import FilePlace
 from analyzer.polling import Poll
 from analyzer.setup import build_setup, load_setup, process_salt
+from analyzer.standby import Standby
 from collectors.cloudwatch_metrics.collector import CloudWatchMetrics
 from collectors.cloudwatch_metrics.config import MetricTarget
 from tests.support.scripted_aws import ScriptedAws
@@ -93,3 +97,24 @@ def test_a_day_that_costs_more_than_it_may_is_said_with_the_mend(
         assert told["event"] == "reading AWS costs more a day than it may"
         assert "dollars a day, and 0 are allowed: reading stops at about 00:00 UTC" in told["because"]
         assert "fewer tables" in told["mend"]
+
+
+def test_history_of_a_standby_has_a_way_outside_the_gate(tmp_path: Path) -> None:
+    config = {"history": {"to": "s3://bucket/history"}, "request_log": {"files": ["log"]}, "state": str(tmp_path)}
+    setup = build_setup(Settings.model_validate(config))
+    assert setup.history is not None
+    log = make_logger("info", "json")
+
+    class Way:
+        ungated = ScriptedAws({"ListObjectsV2": {}})
+
+        async def call(self, *_: object, **__: object) -> None:
+            raise AssertionError("the gate is in the way")
+
+    gate = Standby(FilePlace(tmp_path / "lease"), LeaseConfig(path="lease"), log)
+    keeper = _history(setup, setup.history, log, Way(), gate)  # type: ignore[arg-type] # what of it is used
+    with pytest.raises(TimeoutError):
+        asyncio.run(asyncio.wait_for(keeper.run(lambda: 1_796_032_800_000), 0.3))
+    assert keeper.is_ours() is None
+    assert set(Way.ungated.operations()) == {"ListObjectsV2"}
+    assert _history(setup, setup.history, log, ScriptedAws({}), None).is_ours() is True  # type: ignore[arg-type] # same

@@ -9,6 +9,7 @@ import pytest
 
 from analyzer.closing import Closed
 from analyzer.config import load_settings
+from analyzer.config_history import HistoryConfig
 from analyzer.errors import ConfigError, UsageError
 from analyzer.history.columns import Kind
 from analyzer.history.compaction import Keeping
@@ -16,9 +17,10 @@ from analyzer.history.dataset import Dataset
 from analyzer.history.files import HistoryError
 from analyzer.history.folder import FolderBlobs
 from analyzer.history_keeper import HistoryKeeper
-from analyzer.history_opening import daemon_name, open_dataset
+from analyzer.history_opening import daemon_name, open_dataset, open_keeper
 from analyzer.model.calls import CallBook
 from analyzer.model.finding import Confidence, Finding, Severity
+from analyzer.model.history import History
 from analyzer.model.instant import parse_instant
 from analyzer.model.shape import KeyPredicate
 from analyzer.model.sight import GapReason, SourceName
@@ -424,6 +426,52 @@ def test_a_torn_file_is_set_aside_and_said(desk: Desk) -> None:
     asyncio.run(live(desk.keeper, lambda: None, desk.closed(1), file))
     assert desk.log.lines == [("error", "history set aside: it cannot be read")]
     assert torn.with_name(f"{torn.name}.torn").exists()
+
+
+def test_who_stands_by_reads_and_writes_nothing_until_it_is_its_turn(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def read(*_: object) -> History:
+        return known
+
+    known = History(spans={CASES: WINDOW})
+    turns: dict[str, bool | None] = {"ours": None}
+    desk.keeper.is_ours = lambda: turns["ours"]
+    monkeypatch.setattr("analyzer.history_keeper.load_past", read)
+    desk.keeper.take(desk.closed(10))
+    assert len(desk.keeper.unwritten) == 1
+    turns["ours"] = False
+    desk.keeper.take(desk.closed(10, minute=1))
+    with pytest.raises(TimeoutError):
+        asyncio.run(asyncio.wait_for(desk.keeper.run(lambda: T), 0.1))
+    assert (desk.keeper.past, desk.read(), desk.keeper.gaps(T), desk.keeper.lost) == (known, [], (), 0)
+    turns["ours"] = True
+    desk.keeper.take(desk.closed(7, minute=5))
+    asyncio.run(desk.keeper.write())
+    assert [row["requests"] for row in desk.read()] == [7]
+
+
+def test_what_waits_while_nobody_is_known_to_hold_the_lease_is_written_later(desk: Desk) -> None:
+    turns: dict[str, bool | None] = {"ours": True}
+    desk.keeper.is_ours = lambda: turns["ours"]
+    desk.keeper.take(desk.closed(10))
+    for ours in (None, False):
+        turns["ours"] = ours
+        desk.keeper.take(())
+        asyncio.run(desk.keeper.write())
+    assert (desk.read(), len(desk.keeper.unwritten)) == ([], 1)
+    turns["ours"] = None  # it was given back a moment ago, since the daemon ends
+    with pytest.raises(TimeoutError):
+        asyncio.run(asyncio.wait_for(desk.keeper.run(lambda: T), 0.3))
+    assert [row["requests"] for row in desk.read()] == [10]
+
+
+def test_a_lease_says_who_writes_to_a_bucket_and_nothing_of_a_folder(tmp_path: Path) -> None:
+    contract, ours = Place(tmp_path).setup().contract, lambda: False
+    for place, said in (("s3://bucket/history", False), (str(tmp_path / "history"), True)):
+        config = HistoryConfig(place, None, "d1", MINUTE, MINUTE, MINUTE)
+        keeper = open_keeper(config, tmp_path, contract, Log(), ScriptedAws({}), ours)
+        assert keeper.is_ours() is said
 
 
 def test_a_bucket_needs_a_way_to_aws(tmp_path: Path) -> None:

@@ -125,6 +125,16 @@ async def test_calls_go_through_while_it_is_held_and_are_refused_in_words_else(w
         second.permit()
 
 
+async def test_it_is_known_whose_the_lease_is_and_whether_anybodys(world: World) -> None:
+    first, second = world.daemon(), world.daemon()
+    known = [first.is_ours]
+    await step(first, second)
+    known += [first.is_ours, second.is_ours]
+    world.now += 10 * CONFIG.lease_ms
+    known += [first.is_ours, second.is_ours]
+    assert known == [None, True, False, None, False]
+
+
 async def running(*daemons: Standby) -> list[asyncio.Task[None]]:
     tasks = [asyncio.create_task(one.run()) for one in daemons]
     await asyncio.sleep(0)

@@ -57,6 +57,18 @@ async def get(aws: Aws, **place: Any) -> dict[str, Any]:
     return await aws.call("cloudwatch", "GetMetricData", **place, **QUERY)
 
 
+async def test_what_is_ungated_is_called_and_paid_for_whoever_makes_the_other_calls(connect: Connect) -> None:
+    def refuse() -> None:
+        raise UnsupportedError("standby", hint="nothing is wrong")
+
+    aws = connect()
+    aws.permit = refuse
+    with pytest.raises(UnsupportedError):
+        await get(aws)
+    await aws.ungated.call("cloudwatch", "GetMetricData", **QUERY)
+    assert sum(aws.budget.spent()[0].values()) == 1
+
+
 async def describe(aws: Aws, **place: Any) -> dict[str, Any]:
     return await aws.call("dynamodb", "DescribeTable", TableName="orders", **place)
 
