@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ssl
 from pathlib import Path
+from typing import Any
 
 from msgspec import Struct
 
@@ -37,6 +38,14 @@ class Access(Struct, frozen=True):
     token: str | None = None
     tls: Tls | None = None
     requests_a_minute: int = 0
+
+    def __repr__(self) -> str:
+        token = None if self.token is None else "***"
+        return f"Access(token={token}, tls={self.tls!r}, requests_a_minute={self.requests_a_minute})"
+
+    def __rich_repr__(self) -> list[tuple[str, Any]]:
+        """Return what is told of it: the token is not."""
+        return [("is_guarded", self.is_guarded)]
 
     @property
     def is_guarded(self) -> bool:

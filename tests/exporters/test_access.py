@@ -5,10 +5,12 @@ from __future__ import annotations
 import asyncio
 import ssl
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import aiohttp
 import pytest
+from rich.pretty import pretty_repr
 
 from analyzer.exporters.access import Access, Tls
 from analyzer.exporters.gate import Buckets
@@ -54,6 +56,14 @@ class Client:
         body = {"detail": "deploy"}
         async with self.session.post(f"{self.url}/api/v1/changes", json=body, headers=headers) as answer:
             return answer.status
+
+
+def test_the_token_stands_in_nothing_that_is_printed() -> None:
+    access = Access(TOKEN, Tls(Path("cert.pem"), Path("key.pem")), 9)
+    for shown in (repr(access), str(access), repr((access,)), pretty_repr(access)):
+        assert TOKEN not in shown
+    assert repr(access).startswith("Access(token=***, tls=Tls(")
+    assert repr(Access()) == "Access(token=None, tls=None, requests_a_minute=0)"
 
 
 async def test_the_api_needs_the_token_and_all_else_is_open() -> None:
