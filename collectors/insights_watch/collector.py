@@ -190,7 +190,7 @@ class InsightsWatch:
     async def _rules_used(self) -> int | None:
         api = ("cloudwatch", "DescribeInsightRules")
         paged = await follow_pages(self._aws, api, Paging("InsightRules"), self._spot, {})
-        return None if paged.error is not None else len(paged.rows)
+        return None if paged.error is not None else len({rule.get("Name") for rule in paged.rows})
 
     async def _request_rate(self, target: Target) -> float | None:
         """Return requests a second of the last hour, by the samples of the consumed units; None where not to be had."""
