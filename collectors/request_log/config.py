@@ -10,19 +10,23 @@ from collectors.request_log.otlp.config import OtlpConfig
 from collectors.request_log.s3.config import S3Config
 from collectors.request_log.xray.config import XrayConfig
 
-__all__ = ["RequestLogConfig"]
+__all__ = ["CLOUDTRAIL", "RequestLogConfig"]
+
+CLOUDTRAIL = "cloudtrail"
+"""The log that AWS writes of requests."""
 
 
 class RequestLogConfig(Struct, frozen=True):
     """Files to tail, or globs of them, and the bounds of reading; and what is listed or listened to.
 
-    A line over `longest_line_bytes` is skipped and counted. A rotated file is left `grace_ms` after its last byte, so
+    `shape` is that of all files; `auto` tells each by its first lines. A line over `longest_line_bytes` is skipped and counted. A rotated file is left `grace_ms` after its last byte, so
     that a writer which still holds it can finish. At most `most_files` are tailed at once. Where there are several
     logs, a record waits `join_ms` for what another says of the same request; 0 does not join. `declared` is what a
     contract says of tables' keys: logs of other shapes do not tell which attributes of an item are.
     """
 
     files: tuple[str, ...] = ()
+    shape: str = "auto"
     block_bytes: int = 256 * 1024
     longest_line_bytes: int = 1024 * 1024
     poll_ms: int = 200
@@ -47,9 +51,22 @@ class RequestLogConfig(Struct, frozen=True):
         return bool(self.s3 or self.cloudwatch_logs or self.xray)
 
     @property
+    def logs(self) -> dict[str, str]:
+        """Of which log each stream that is polled is a part.
+
+        Files, buckets, groups and regions of one kind are one log, each part that of another service, say; what AWS
+        writes of requests is a log of its own wherever it lies.
+        """
+        buckets = {one.path: CLOUDTRAIL if CLOUDTRAIL in {one.layout, one.shape} else "s3" for one in self.s3}
+        groups = {
+            one.path: CLOUDTRAIL if one.shape == CLOUDTRAIL else "cloudwatch-logs" for one in self.cloudwatch_logs
+        }
+        return buckets | groups | {one.path: "xray" for one in self.xray}
+
+    @property
     def is_joined(self) -> bool:
-        """Whether the same request may come from several logs; all files together are one."""
-        logs = bool(self.files) + len(self.s3) + len(self.cloudwatch_logs) + bool(self.otlp) + len(self.xray)
+        """Whether the same request may come from several logs."""
+        logs = bool(self.files) + bool(self.otlp) + len(set(self.logs.values()))
         return logs > 1 and self.join_ms > 0
 
     @property

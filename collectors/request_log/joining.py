@@ -38,13 +38,16 @@ class Joined(Struct):
     """What became of records since the process began.
 
     `joined` were one with a record of the primary log, `set_aside` belong to tables and minutes of which another log is
-    primary, `early` blocks were let go before their time because too much waited, the last of them at `early_at`.
+    primary; `alone` are those of logs that never had a request in common with another, by log, the last of them at
+    `alone_at`. `early` blocks were let go before their time because too much waited, the last of them at `early_at`.
     """
 
     joined: int = 0
     set_aside: int = 0
     early: int = 0
     early_at: Instant = 0
+    alone: dict[str, int] = msgspec.field(default_factory=dict)
+    alone_at: Instant = 0
 
 
 class _Slim(Struct, gc=False):
@@ -116,6 +119,7 @@ class Joiner:
         self._by_id: dict[str, list[_Row]] = {}
         self._weights: dict[tuple[str, int], dict[tuple[_Place, str], float]] = {}
         self._claims: dict[tuple[str, int], list[tuple[_Place, str]]] = {}
+        self._joining: set[str] = set()
         self._is_told = True
         self._decoder = msgspec.json.Decoder(_Slim)
         for one in () if restored is None else restored.seen:
@@ -124,14 +128,21 @@ class Joiner:
                 self._claims.setdefault((table, int(minute)), []).append((_Place(account, region), source))
 
     def gaps(self) -> tuple[Gap, ...]:
-        """Say where records could not wait as long as they should."""
-        if not self.counts.early:
-            return ()
-        detail = f"{self.counts.early:,} blocks of the request logs were counted before others could join them"
-        hint = "name fewer logs of the same requests, or a shorter request_log.join"
-        end = self.counts.early_at + 1
-        start = max(0, end - self._wait_ms)
-        return (Gap(SourceName.REQUEST_LOG, GapReason.LOW_COVERAGE, detail, hint, start=start, end=end),)
+        """Say where records could not wait as long as they should, and what was set aside that may be other traffic."""
+        found = []
+        if self.counts.early:
+            detail = f"{self.counts.early:,} blocks of the request logs were counted before others could join them"
+            hint = "name fewer logs of the same requests, or a shorter request_log.join"
+            found.append(self._gap(detail, hint, self.counts.early_at))
+        for source, many in self.counts.alone.items():
+            detail = f"{many:,} records of {source} are not counted: another log tells of their tables in these minutes"
+            hint = "where it is the log of other requests, count all logs as they are: request_log.join: 0s"
+            found.append(self._gap(f"{detail}, and no request was in both", hint, self.counts.alone_at))
+        return tuple(found)
+
+    def _gap(self, detail: str, hint: str, at: Instant) -> Gap:
+        start, end = max(0, at + 1 - self._wait_ms), at + 1
+        return Gap(SourceName.REQUEST_LOG, GapReason.LOW_COVERAGE, detail, hint, start=start, end=end)
 
     @property
     def held_bytes(self) -> int:
@@ -174,7 +185,7 @@ class Joiner:
                 self.counts.early_at = now
             held = self._held.popleft()
             self._bytes -= held.length
-            lines = b"".join(filter(None, map(self._released, held.rows)))
+            lines = b"".join(filter(None, [self._released(row, now) for row in held.rows]))
             if not self._is_told:
                 self._is_told = True
                 self._forget()
@@ -197,11 +208,14 @@ class Joiner:
         weights[place, source] = weights.get((place, source), 0.0) + 1 / slim.sample_rate
         return row
 
-    def _released(self, row: _Row) -> bytes | None:
+    def _released(self, row: _Row, now: Instant) -> bytes | None:
         """Return a line as it is to be counted, None where it is not."""
         if row.minute < 0:
             return row.line
         twins = self._let_go(row)
+        if twins:
+            self._joining |= {row.source, *(twin.source for twin in twins)}
+            self.counts.alone = {name: many for name, many in self.counts.alone.items() if name not in self._joining}
         if row.is_joined:
             self.counts.joined += 1
             return None
@@ -221,8 +235,14 @@ class Joiner:
         if row.is_joined:
             self.counts.joined += 1
         else:
-            self.counts.set_aside += 1
+            self._set_aside(row, now)
         return None
+
+    def _set_aside(self, row: _Row, now: Instant) -> None:
+        self.counts.set_aside += 1
+        if row.source not in self._joining:
+            self.counts.alone[row.source] = self.counts.alone.get(row.source, 0) + 1
+            self.counts.alone_at = now
 
     def _let_go(self, row: _Row) -> list[_Row]:
         """Forget a row that waits no more, and return what other logs hold of its request."""

@@ -28,15 +28,21 @@ _WAITING = 4
 class TogetherStream:
     """Reads streams side by side; one that is slow or fails delays no other.
 
-    With a joiner the same request from two of them is one. What it holds is let go when the streams end.
+    With a joiner the same request from two logs is one. `logs` say of which log a stream is a part (its own name where
+    nothing is said). What the joiner holds is let go when the streams end.
     """
 
     name: ClassVar[str] = SourceName.REQUEST_LOG
 
     def __init__(
-        self, streams: Mapping[str, Stream], joiner: Joiner | None = None, clock: Callable[[], Instant] = wall_clock
+        self,
+        streams: Mapping[str, Stream],
+        joiner: Joiner | None = None,
+        clock: Callable[[], Instant] = wall_clock,
+        logs: Mapping[str, str] | None = None,
     ) -> None:
         self._streams = dict(streams)
+        self._logs = {} if logs is None else dict(logs)
         self._joiner = joiner
         self._clock = clock
 
@@ -55,7 +61,7 @@ class TogetherStream:
                 if block is not None and self._joiner is None:
                     yield block
                 elif block is not None and self._joiner is not None:
-                    self._joiner.add(name, block, self._clock())
+                    self._joiner.add(self._logs.get(name, name), block, self._clock())
                 for released in self._released():
                     yield released
             for pump in pumps:

@@ -52,6 +52,26 @@ def test_a_request_seen_twice_is_counted_once_with_what_both_know() -> None:
     assert logs.joiner.counts.joined == 1
 
 
+def test_a_log_that_never_has_a_request_in_common_may_be_other_traffic_and_is_told() -> None:
+    logs = Logs()
+    logs.put(FILES, record(1), record(2))
+    logs.put(TRAIL, record(3))
+    logs.release()
+    (gap,) = logs.joiner.gaps()
+    assert gap.detail.startswith("1 records of s3://trails/ are not counted: another log tells of their tables")
+    assert gap.hint is not None
+    assert "join: 0s" in gap.hint
+
+
+def test_a_log_that_had_a_request_in_common_is_the_same_traffic() -> None:
+    logs = Logs()
+    logs.put(FILES, record(1), record(2))
+    logs.put(TRAIL, record(3), record(1))
+    logs.release()
+    assert logs.joiner.gaps() == ()
+    assert logs.joiner.counts.set_aside == 1
+
+
 def test_it_does_not_matter_which_of_the_two_comes_first() -> None:
     logs = Logs()
     logs.put(TRAIL, record(1, principal="role/api"))

@@ -7,6 +7,7 @@ import pytest
 
 from analyzer.model.batch import Block, Position, StreamStatus
 from analyzer.model.sight import Gap, GapReason, SourceName
+from collectors.request_log.cloudwatch_logs.config import CloudwatchLogsConfig
 from collectors.request_log.collector import FileStream
 from collectors.request_log.config import RequestLogConfig
 from collectors.request_log.joining import CLAIMS, Joiner
@@ -175,11 +176,20 @@ async def test_every_log_that_is_configured_is_opened() -> None:
         otlp=OtlpConfig(),
         xray=(XrayConfig(),),
     )
-    claims = Position(CLAIMS, 0, 0, seen=("xray:///\t1\tcases\t\t",))
+    claims = Position(CLAIMS, 0, 0, seen=("xray\t1\tcases\t\t",))
     stream = open_streams(config, (claims,), lambda: NOW)
     assert isinstance(stream, TogetherStream)
     assert list(stream._streams) == ["files", "s3://logs/", "otlp://127.0.0.1:4318", "xray:///", "s3://trails/"]
     assert stream.begin()[-1] == claims
+
+
+async def test_groups_of_one_kind_are_parts_of_one_log() -> None:
+    groups = (CloudwatchLogsConfig("/lambda-a"), CloudwatchLogsConfig("/lambda-b"))
+    assert not RequestLogConfig(cloudwatch_logs=groups).is_joined
+    trail = CloudwatchLogsConfig("/trail", shape="cloudtrail")
+    config = RequestLogConfig(cloudwatch_logs=(*groups, trail))
+    assert config.is_joined
+    assert list(config.logs.values()) == ["cloudwatch-logs", "cloudwatch-logs", "cloudtrail"]
 
 
 async def test_logs_are_not_joined_where_nobody_wants_it() -> None:
