@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, cast
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import msgspec
 from pydantic import (
@@ -29,7 +29,7 @@ from analyzer.config_aws import (
     TableCatalogSettings,
     TablesSettings,
 )
-from analyzer.config_faults import did_you_mean, faults_of, line_of, without
+from analyzer.config_faults import faults_of, line_of, without
 from analyzer.config_file import Lines, read_yaml
 from analyzer.config_history import HistorySettings, is_bucket
 from analyzer.config_kinds import (
@@ -55,7 +55,7 @@ from analyzer.errors import ConfigError, Fault
 from analyzer.exporters.access import Access
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from pydantic import ValidationInfo
 
@@ -64,8 +64,6 @@ __all__ = [
     "NO_FILE",
     "REFERENCE",
     "Settings",
-    "build_detectors",
-    "build_struct",
     "format_duration",
     "json_schema",
     "load_settings",
@@ -79,9 +77,6 @@ NO_FILE = "configuration"
 REFERENCE = "docs/reference/configuration.md"
 _SLICE_MS = 10_000
 _SECRET_FILES = ("salt_file", "token_file")
-
-S = TypeVar("S")
-
 
 Threshold = Annotated[float, Field(allow_inf_nan=False)] | int | bool | str
 Thresholds = dict[str, Threshold]
@@ -333,57 +328,10 @@ _SECTIONS: dict[str, type[Section]] = {
 }
 
 
-def build_detectors(settings: Settings, known: Sequence[type[S]]) -> tuple[S, ...]:
-    """Make every known detector with its configured thresholds; raises ConfigError with all faults."""
-    by_name = {cast("str", vars(detector)["name"]): detector for detector in known}
-    faults = [
-        settings.fault(("detectors", name), "no such detector", did_you_mean(name, by_name, "`dynascope explain`"))
-        for name in settings.detectors
-        if name not in by_name
-    ]
-    built: list[S] = []
-    for name, detector in by_name.items():
-        made = _convert(settings, ("detectors", name), detector, settings.detectors.get(name, {}), faults)
-        built.extend(made)
-    if faults:
-        raise ConfigError(tuple(faults))
-    return tuple(built)
-
-
-def build_struct(settings: Settings, section: str, kind: type[S]) -> S:
-    """Make a struct such as the digest's limits from a section of whole numbers; raises ConfigError."""
-    faults: list[Fault] = []
-    made = _convert(settings, (section,), kind, getattr(settings, section), faults)
-    if faults:
-        raise ConfigError(tuple(faults))
-    return made[0]
-
-
 def json_schema() -> dict[str, Any]:
     """Return the JSON Schema of the configuration file."""
     schema = Settings.model_json_schema(by_alias=True)
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema, "title": "Dynascope configuration"}
-
-
-def _convert(
-    settings: Settings, path: tuple[str, ...], kind: type[S], values: Mapping[str, object], faults: list[Fault]
-) -> list[S]:
-    fields = msgspec.structs.fields(cast("type[msgspec.Struct]", kind))
-    defaults = {field.encode_name: field.default for field in fields}
-    before = len(faults)
-    for name in values:
-        if name not in defaults:
-            mend = did_you_mean(name, defaults, REFERENCE)
-            faults.append(settings.fault((*path, name), "unknown key", mend))
-    for name, default in defaults.items():
-        if name in values:
-            try:
-                msgspec.convert({name: values[name]}, kind)
-            except (msgspec.ValidationError, ValueError) as error:
-                message = str(error).split(" - at `$", maxsplit=1)[0]
-                mend = f"its default is {default}; see {REFERENCE}"
-                faults.append(settings.fault((*path, name), message, mend))
-    return [msgspec.convert(dict(values), kind)] if len(faults) == before else []
 
 
 def _from_folder(settings: Settings, folder: Path) -> Settings:

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, TypeVar, cast
 import msgspec
 from msgspec import Struct
 
-from analyzer.config import NO_FILE, Settings, build_detectors, build_struct, read_settings
+from analyzer.config import NO_FILE, Settings, read_settings
 from analyzer.config_aws import SourcesConfig
 from analyzer.config_history import HistoryConfig
 from analyzer.config_prices import prices_of_section
+from analyzer.config_structs import build_detectors, build_struct
 from analyzer.contract.lint import unknown_detectors
 from analyzer.contract.load import read_contract
 from analyzer.contract.model import EMPTY_CONTRACT, Contract

@@ -12,13 +12,12 @@ from hypothesis import strategies as st
 from analyzer.config import (
     REFERENCE,
     Settings,
-    build_detectors,
-    build_struct,
     format_duration,
     json_schema,
     load_settings,
     parse_duration,
 )
+from analyzer.config_structs import build_detectors, build_struct
 from analyzer.errors import ConfigError
 
 if TYPE_CHECKING:

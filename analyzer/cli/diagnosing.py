@@ -16,8 +16,9 @@ from analyzer.cli.inputs import expand
 from analyzer.cli.output import Format, Keys, is_colorful, write
 from analyzer.cli.reading import LogFile, read_blocks
 from analyzer.collect_once import Question
-from analyzer.config import Settings, build_detectors, build_struct, parse_duration
+from analyzer.config import Settings, parse_duration
 from analyzer.config_prices import prices_of_section
+from analyzer.config_structs import build_detectors, build_struct
 from analyzer.detectors import DETECTORS
 from analyzer.diagnose import Bench, Looked, diagnose, follow
 from analyzer.errors import UsageError
