@@ -22,7 +22,7 @@ from analyzer.model.instant import MINUTE_MS, Instant
 from analyzer.model.window import Window
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
     from analyzer.history.minutes import Minute
     from analyzer.interfaces import BlobStore
@@ -118,6 +118,20 @@ class Dataset:
         seen = [minute for minute in (*hours.minutes, *minutes.minutes) if window.holds(minute)]
         return Reading(rows, stretches(seen), (*hours.torn, *minutes.torn))
 
+    async def read_as_it_lies(self, kind: Kind, window: Window, columns: Sequence[str]) -> Reading:
+        """Return some columns of a kind of hours, and of minutes that are no hours yet; nothing is united.
+
+        A window of whole hours is meant. Raises NewerHistoryError or HistoryError.
+        """
+        hours = await self._gather(await self.names(kind, window), columns=columns)
+        known = hours.read | hours.replaced
+        rest = [name for name in await self.names(_ROLLED[kind][0], window) if name.leaf not in known]
+        minutes = await self._gather(rest, columns=columns)
+        nothing = SCHEMAS[kind].empty_table().select(columns)
+        rows = await asyncio.to_thread(_within, pa.concat_tables([nothing, *hours.parts, *minutes.parts]), window)
+        seen = [minute for minute in (*hours.minutes, *minutes.minutes) if window.holds(minute)]
+        return Reading(rows, stretches(seen), (*hours.torn, *minutes.torn))
+
     async def names(self, kind: Kind, window: Window) -> list[FileName]:
         """Return the names of files whose stretch touches a window, in order; raises HistoryError."""
         found: list[FileName] = []
@@ -129,13 +143,16 @@ class Dataset:
         """Return the names of all files of a kind, in order; raises HistoryError."""
         return sorted(_names(await self._list(f"kind={kind.value}/")))
 
-    async def load(self, name: FileName) -> tuple[pa.Table, Label]:
-        """Return one file; raises TornError, NewerHistoryError or HistoryError, and KeyError where it is gone."""
+    async def load(self, name: FileName, columns: Sequence[str] | None = None) -> tuple[pa.Table, Label]:
+        """Return one file, or some columns of it; raises TornError, NewerHistoryError or HistoryError.
+
+        Raises KeyError where it is gone.
+        """
         try:
             content = await self._store.read(str(name))
         except (OSError, CollectError) as error:
             raise HistoryError(f"cannot read {name}: {_because(error)}") from None
-        return await asyncio.to_thread(decode, name.kind, content, str(name))
+        return await asyncio.to_thread(decode, name.kind, content, str(name), columns)
 
     async def put(self, name: FileName, content: bytes) -> None:
         """Write one file, at once and wholly; raises HistoryError."""
@@ -165,14 +182,19 @@ class Dataset:
         except (OSError, CollectError) as error:
             raise HistoryError(f"cannot list {prefix}: {_because(error)}") from None
 
-    async def _gather(self, names: Iterable[FileName], make: Callable[[pa.Table], pa.Table] | None = None) -> _Found:
+    async def _gather(
+        self,
+        names: Iterable[FileName],
+        make: Callable[[pa.Table], pa.Table] | None = None,
+        columns: Sequence[str] | None = None,
+    ) -> _Found:
         """Read files, those of hours first: they say which of the others do not count any more."""
         found = _Found([], [], [], set(), set())
         for name in sorted(names, key=lambda name: -name.length_ms):
             if name.leaf in found.replaced:
                 continue
             try:
-                rows, label = await self.load(name)
+                rows, label = await self.load(name, columns)
             except TornError:
                 found.torn.append(str(name))
                 continue

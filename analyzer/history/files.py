@@ -19,7 +19,7 @@ from analyzer.model.instant import MINUTE_MS, Instant
 from analyzer.model.window import Window
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
 __all__ = ["SCHEMA_VERSION", "HistoryError", "Label", "NewerHistoryError", "TornError", "decode", "encode", "stretches"]
 
@@ -89,8 +89,8 @@ def encode(kind: Kind, rows: pa.Table, label: Label) -> bytes:
     return content
 
 
-def decode(kind: Kind, content: bytes, name: str) -> tuple[pa.Table, Label]:
-    """Return the rows of a file and its label; raises NewerHistoryError or TornError."""
+def decode(kind: Kind, content: bytes, name: str, columns: Sequence[str] | None = None) -> tuple[pa.Table, Label]:
+    """Return the rows of a file, or some columns of them, and its label; raises NewerHistoryError or TornError."""
     try:
         file = pq.ParquetFile(pa.BufferReader(content))
         told = file.metadata.metadata or {}
@@ -100,24 +100,25 @@ def decode(kind: Kind, content: bytes, name: str) -> tuple[pa.Table, Label]:
                 f"{name} has schema {version}, this version reads up to {SCHEMA_VERSION}: run the newer version, "
                 "or leave its files out"
             )
-        rows = file.read()
+        is_told = columns is not None and version == SCHEMA_VERSION  # an older one is brought to the present whole
+        rows = file.read([name for name in columns or () if name in file.schema_arrow.names] if is_told else None)
         plain = json.loads(told[_LABEL])
         minutes = tuple(start for first, end in plain["covers"] for start in range(first, end, MINUTE_MS))
         label = Label(str(plain["daemon"]), minutes, tuple(plain["replaces"]))
     except (pa.ArrowException, OSError, KeyError, ValueError, TypeError) as error:
         raise TornError(f"{name} is no file of history: {type(error).__name__}") from None
-    return _present(kind, rows, version, name), label
+    return _present(kind, rows, version, name, SCHEMAS[kind].names if columns is None else columns), label
 
 
 _STEPS: Mapping[int, Callable[[pa.Table], pa.Table]] = {}
 """What brings rows of a version to the next one, where a column did more than appear."""
 
 
-def _present(kind: Kind, rows: pa.Table, version: int, name: str) -> pa.Table:
+def _present(kind: Kind, rows: pa.Table, version: int, name: str, wanted: Sequence[str]) -> pa.Table:
     """Bring rows to the present schema: columns that are new are null, those that are gone are left out."""
     for number in range(version, SCHEMA_VERSION):
         rows = _STEPS.get(number, _as_it_is)(rows)
-    schema = SCHEMAS[kind]
+    schema = pa.schema([SCHEMAS[kind].field(name) for name in wanted])
     columns = [
         rows[field.name] if field.name in rows.column_names else pa.nulls(len(rows), field.type) for field in schema
     ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import math
 from collections import defaultdict
 from statistics import median
@@ -64,13 +65,15 @@ async def load_past(dataset: Dataset, now: Instant) -> History:
 async def read_past(dataset: Dataset, now: Instant) -> Past:
     """Read like `load_past`, and say how much of the last two weeks is there."""
     end = now - now % HOUR_MS
-    reading = await dataset.read_range(Kind.HOURS, Window(end - WEEKS * _DAYS * DAY_MS, end))
+    window = Window(end - WEEKS * _DAYS * DAY_MS, end)
+    reading = await dataset.read_as_it_lies(Kind.HOURS, window, ["start", *_SUBJECT, "secondary", "requests"])
     seconds = _covered(reading.covered, Window(end - _FORTNIGHT, end))
-    return Past(past_of(reading.rows, reading.covered, end), end, seconds * 1000 / DAY_MS, reading.torn)
+    history = await asyncio.to_thread(past_of, reading.rows, reading.covered, end)
+    return Past(history, end, seconds * 1000 / DAY_MS, reading.torn)
 
 
 def past_of(rows: pa.Table, covered: tuple[Window, ...], end: Instant) -> History:
-    """Make of rows of hours what detectors ask for, as of `end`.
+    """Make of rows of hours, or of minutes, what detectors ask for, as of `end`.
 
     Days are stretches of 24 hours before it. Both weeks must have been looked at nearly whole; else nothing is said.
     """

@@ -14,7 +14,7 @@ from analyzer.errors import ThrottledError
 from analyzer.history.columns import SCHEMAS, Kind
 from analyzer.history.compaction import Keeping, tidy
 from analyzer.history.dataset import Dataset
-from analyzer.history.files import SCHEMA_VERSION, HistoryError, Label, NewerHistoryError, encode
+from analyzer.history.files import SCHEMA_VERSION, HistoryError, Label, NewerHistoryError, decode, encode
 from analyzer.history.folder import FolderBlobs
 from analyzer.history.merging import latency_matrix, merged
 from analyzer.history.minutes import Minute, key_rows, request_rows
@@ -145,6 +145,26 @@ def test_an_hour_tells_its_highest_minute(dataset: Dataset) -> None:
     run(dataset.write_minutes([minute(0, requests=10), minute(1, requests=90)]))
     (hour,) = run(dataset.read_range(Kind.HOURS, WINDOW)).rows.to_pylist()
     assert (hour["requests"], hour["peak_requests"], hour["peak_read_units"], hour["minutes"]) == (100, 90, 45, 2)
+
+
+def test_some_columns_are_read_as_they_lie_whether_minutes_became_hours_or_not(dataset: Dataset) -> None:
+    run(dataset.write_minutes([minute(n) for n in range(70)]))
+    run(tidy(dataset, Keeping(minutes_alone_ms=0), T + HOUR))
+    run(dataset.write_minutes([minute(1, requests=7)], late=True))
+    reading = run(dataset.read_as_it_lies(Kind.HOURS, WINDOW, ["start", "requests"]))
+    assert reading.rows.column_names == ["start", "requests"]
+    assert sum(reading.rows["requests"].to_pylist()) == 7007 == total(dataset)
+    assert (reading.covered, reading.torn) == ((Window(T, T + 70 * MINUTE),), ())
+
+
+def test_a_column_that_a_file_has_not_is_null(dataset: Dataset) -> None:
+    rows = minute(0).requests.drop_columns(["caller"])
+    content = encode(Kind.REQUESTS, minute(0).requests, Label("d1", (T,)))
+    file = pq.ParquetFile(pa.BufferReader(content))
+    sink = pa.BufferOutputStream()
+    pq.write_table(rows.replace_schema_metadata(file.schema_arrow.metadata), sink)
+    found, _ = decode(Kind.REQUESTS, sink.getvalue().to_pybytes(), "x", ["caller", "requests"])
+    assert found.to_pylist() == [{"caller": None, "requests": 100}]
 
 
 def test_hours_become_days_and_what_is_too_old_goes(dataset: Dataset, folder: Path) -> None:

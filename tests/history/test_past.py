@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -16,7 +17,7 @@ from analyzer.history.past import load_past, past_of
 from analyzer.history.together import pair_rows, together_in, together_of
 from analyzer.model.calls import CallBook
 from analyzer.model.finding import Confidence, Finding, Severity
-from analyzer.model.history import EMPTY
+from analyzer.model.history import EMPTY, History
 from analyzer.model.shape import KeyPredicate
 from analyzer.model.table import TableDescription, TableSnapshot
 from analyzer.model.target import Target
@@ -116,6 +117,21 @@ def test_weeks_are_read_as_they_were_written(weeks: Weeks, tmp_path: Path) -> No
     assert week.hours["requests"].sum() == made.hours["requests"].sum()
     assert (week.latency.sum(axis=0) == made.latency.sum(axis=0)).all()
     assert asyncio.run(load_past(dataset, WEEK.end)).patterns[ORDERS]["list-orders"].now[0] > 0
+
+
+def test_the_past_is_worked_out_beside_the_loop_from_the_columns_that_it_takes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[tuple[bool, int]] = []
+
+    def remembered(rows: pa.Table, covered: tuple[Window, ...], end: int) -> History:
+        made.append((threading.current_thread() is threading.main_thread(), rows.num_columns))
+        return past_of(rows, covered, end)
+
+    monkeypatch.setattr("analyzer.history.past.past_of", remembered)
+    dataset = write_days(tmp_path, WEEK.end, {"load-case": [1000.0] * 14})
+    assert asyncio.run(load_past(dataset, WEEK.end)).patterns[CASES_KNOWN]["load-case"].before == (1000.0,) * 7
+    assert made == [(False, 8)]
 
 
 def _since(rows: pa.Table, start: int) -> pa.Array:
