@@ -20,6 +20,8 @@ __all__ = ["detector_page", "docs_index", "landing_page", "metrics_page", "prome
 
 _COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 """What tells the writers of a page where its output comes from."""
+_PICTURE = re.compile(r"^!\[[^\]]*\]\(images/[^)]*\)\n+", re.MULTILINE)
+"""Pictures lie beside the pages and are not shipped."""
 
 _STYLE = """
 :root { color-scheme: light dark }
@@ -72,7 +74,7 @@ def landing_page(verdict: str) -> str:
 
 def _markdown(text: str) -> str:
     reader = MarkdownIt("commonmark", {"html": False}).enable("table")
-    tokens = reader.parse(_COMMENT.sub("", text))
+    tokens = reader.parse(_PICTURE.sub("", _COMMENT.sub("", text)))
     for heading, content in pairwise(tokens):
         if heading.type == "heading_open":
             heading.attrSet("id", re.sub(r"[^a-z0-9]+", "-", content.content.lower()).strip("-"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -28,6 +29,7 @@ _JUMP = slice(120, 126)
 _HOT = slice(336, None)
 
 
+@lru_cache(maxsize=16)
 def made_map(
     target: Target, direction: Direction, end: int, step_ms: int = SLICE_MS, columns: int = _COLUMNS
 ) -> HeatMap:
