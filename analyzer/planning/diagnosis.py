@@ -18,8 +18,8 @@ from analyzer.planning.headline import Headline, Scene, capacity_of, headline_of
 from analyzer.planning.onset import began, compared_stretch, onset_of, since_words
 from analyzer.planning.steps import Means, own_steps, steps_of
 from analyzer.planning.suspects import Suspect
-from analyzer.render.show import Policy, show
-from analyzer.render.words import clock, fold, place, who_words
+from analyzer.render.show import PLACEHOLDER, Policy, show
+from analyzer.render.words import clock, fold, key_words, place, who_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,6 +29,10 @@ if TYPE_CHECKING:
     from analyzer.requests.tokens import Salt
 
 __all__ = ["Diagnosis", "Spent", "diagnose_report", "diagnosis_of_daemon", "shown"]
+
+
+_MOST_LESSER = 2
+"""Beside a clean verdict so many lesser findings are named; `--format json` has them all."""
 
 
 class Spent(Struct, frozen=True):
@@ -121,6 +125,7 @@ def diagnosis_of_daemon(report: Report, now: Instant, table: str | None = None, 
         lead=lead,
         since=None if lead is None else lead.first_seen,
         who="" if lead is None else who_words(lead) or "not known",
+        facts=() if lead is not None else tuple(lesser_words(report)),
         change=None if lead is None else lead.since_change,
         behind_ms=max(0, now - report.as_of),
     )
@@ -133,10 +138,23 @@ def shown(diagnosis: Diagnosis, policy: Policy, salt: Salt | None) -> Diagnosis:
     group = [] if lead is None else [lead, *next((rest for root, rest in fold(report.findings) if root is lead), ())]
     means = diagnosis.means
     is_hidden = policy != "reveal" and lead is not None and lead.key is not None
-    facts = (*diagnosis.facts, *((f"the key is shown as a {policy}: --reveal-keys shows it",) if is_hidden else ()))
+    told = [fact.replace(PLACEHOLDER, key_words(None if lead is None else lead.key)) for fact in diagnosis.facts]
+    told += [] if diagnosis.lead is not None else lesser_words(report)
+    facts = (*told, *((f"the key is shown as a {policy}: --reveal-keys shows it",) if is_hidden else ()))
     return msgspec.structs.replace(
         diagnosis, report=report, lead=lead, facts=facts, steps=steps_of(diagnosis.steps, group, means)
     )
+
+
+def lesser_words(report: Report) -> list[str]:
+    """Name the findings of a report that has none to begin with: the worst two in a line each."""
+    worst = sorted(report.findings, key=lambda one: -one.severity.rank)
+    told = [
+        f"{one.severity.value} {one.detector} of {place(one.table, one.index)}: {one.summary}"
+        for one in worst[:_MOST_LESSER]
+    ]
+    more = len(worst) - _MOST_LESSER
+    return [*told, *([f"and {more} more: --format json lists them"] if more > 0 else [])]
 
 
 def _traffic_of(report: Report, lead: Finding | None) -> Traffic | None:

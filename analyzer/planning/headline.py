@@ -206,6 +206,12 @@ def _unremarkable(scene: Scene) -> Headline:
     if dead is not None:
         return Headline("service", f"DynamoDB or the path to it fails from here: {dead.detail}")
     if report.verdict.state is VerdictState.CANNOT_TELL:
+        if not report.traffic and not report.gaps:
+            where = report.region or "the regions that were asked"
+            told = (
+                f"cannot tell: {where} has no table; --region asks another region, --profile or --role another account"
+            )
+            return Headline("cannot-tell", told)
         hint = next((gap.hint for gap in report.gaps if gap.hint and gap.detail in report.verdict.text), None)
         return Headline("cannot-tell", report.verdict.text + (f"; {hint}" if hint else ""))
     if report.patterns:

@@ -16,13 +16,13 @@ from analyzer.render.words import (
     gap_words,
     head_words,
     key_words,
-    life_words,
     milliseconds,
     pattern_name,
     place,
     plain,
     share,
     skipped_words,
+    stretch_words,
     verdict_words,
     warm_keys,
     who_words,
@@ -146,7 +146,7 @@ def _title(finding: Finding, ink: _Ink) -> str:
     words = [ink("strong", finding.detector), ink.place(finding)]
     words += [word.value for word in (finding.direction,) if word]
     words += [plain(finding.cause)] if finding.cause else []
-    return f"{'  '.join(words)}  {ink('faint', f'{finding.confidence.value} · {life_words(finding)}')}"
+    return f"{'  '.join(words)}  {ink('faint', f'{finding.confidence.value} · {stretch_words(finding)}')}"
 
 
 def _effect(finding: Finding, ink: _Ink) -> Iterator[str]:

@@ -41,6 +41,7 @@ __all__ = [
     "share",
     "skipped_words",
     "stretch",
+    "stretch_words",
     "verdict_words",
     "warm_keys",
     "who_words",
@@ -105,6 +106,17 @@ def life_words(finding: Finding) -> str:
     if finding.status is Status.CLOSED and finding.last_seen is not None:
         return f"closed, {clock(finding.first_seen)}–{clock(finding.last_seen)}"
     return f"{finding.status.value} since {clock(finding.first_seen)}"
+
+
+def stretch_words(finding: Finding) -> str:
+    """Say from when to when a finding held in what was read: a file has an end, and nothing in it is open now."""
+    if finding.first_seen is None or finding.last_seen is None:
+        return life_words(finding)
+    first, last = clock(finding.first_seen), clock(finding.last_seen)
+    life = "snoozed, " if finding.status is Status.SNOOZED else ""
+    if first == last:
+        return f"{life}at {first}" if finding.status is Status.CLOSED else f"{life}from {first} on"
+    return f"{life}from {first} to {last}"
 
 
 def head_words(report: Report) -> list[str]:

@@ -151,6 +151,27 @@ def test_lesser_findings_are_counted_where_it_is_clean() -> None:
     assert ", 1 lesser finding;" in first(report(low[0], of=(seen(sights=SEEN | {Sight.INSIGHTS_ACCESSED}),)))
 
 
+def test_lesser_findings_are_named_beside_a_clean_verdict_with_keys_as_they_may_be_shown() -> None:
+    low = [
+        found("write-cost", Severity.LOW, id=str(number), key={"PK": f"A#{number}"}, key_template={"PK": "A#<id>"})
+        for number in range(3)
+    ]
+    told = shown(diagnose_report(report(*low, of=(seen(),)), Means(), now=None), "template", None)
+    assert told.facts[0].startswith("low write-cost of cases: ")
+    assert told.facts[2] == "and 1 more: --format json lists them"
+    assert len(told.facts) == 3
+    assert diagnosis_of_daemon(report(low[0]), WINDOW.end).facts == (f"low write-cost of cases: {low[0].summary}",)
+
+
+@pytest.mark.parametrize(("region", "told"), [("eu-west-1", "eu-west-1"), (None, "the regions that were asked")])
+def test_an_empty_region_is_told_with_how_to_ask_another(region: str | None, told: str) -> None:
+    nothing = Verdict(VerdictState.CANNOT_TELL, "cannot tell: no request was seen", Confidence.CERTAIN)
+    text = first(report(of=(), region=region, verdict=nothing))
+    assert (
+        text == f"cannot tell: {told} has no table; --region asks another region, --profile or --role another account"
+    )
+
+
 def test_a_request_log_has_its_own_words_for_clean() -> None:
     row = PatternLine(
         kind=PatternKind.OTHER,

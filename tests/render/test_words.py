@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import pytest
 from msgspec.structs import replace
 
-from analyzer.model.finding import Victim
+from analyzer.model.finding import Confidence, Finding, Severity, Status, Victim
 from analyzer.model.report import Mode, VerdictState
 from analyzer.model.window import Window
 from analyzer.render.words import (
@@ -21,6 +21,7 @@ from analyzer.render.words import (
     share,
     skipped_words,
     stretch,
+    stretch_words,
     verdict_words,
     who_words,
 )
@@ -172,3 +173,24 @@ def test_a_daemon_that_observes_says_so_and_until_when(report: Report) -> None:
     assert head_words(replace(until, observing_until=None))[-1] == "observing: nothing pages"
     paging = replace(report, mode=Mode.PAGE)
     assert head_words(paging) == head_words(report)
+
+
+@pytest.mark.parametrize(
+    ("first", "last", "status", "words"),
+    [
+        ("10:00:00.000", "10:04:00.000", Status.OPEN, "from 10:00:00 to 10:04:00"),
+        ("10:00:00.000", "10:04:00.000", Status.CLOSED, "from 10:00:00 to 10:04:00"),
+        ("10:00:00.000", "10:04:00.000", Status.SNOOZED, "snoozed, from 10:00:00 to 10:04:00"),
+        ("10:00:00.000", "10:00:00.000", Status.CLOSED, "at 10:00:00"),
+        ("10:00:00.000", "10:00:00.000", Status.OPEN, "from 10:00:00 on"),
+        (None, None, Status.OPEN, "open"),
+    ],
+)
+def test_of_a_file_it_is_told_from_when_to_when(
+    first: str | None, last: str | None, status: Status, words: str
+) -> None:
+    seen = {"first_seen": first and at(first), "last_seen": last and at(last)}
+    one = Finding(
+        detector="x", severity=Severity.LOW, confidence=Confidence.CERTAIN, table="t", summary="", status=status
+    )
+    assert stretch_words(replace(one, **seen)) == words
