@@ -221,8 +221,8 @@ def test_one_place_that_does_not_take_it_keeps_it_from_no_other(
             raise refusal
 
     monkeypatch.setattr("analyzer.deliver.deliver", deliver)
-    arguments = ["--week", "2026-W20", "--to", "https://one.example.com/a", "--to", "https://two.example.com/b"]
-    assert ask(shop, *arguments) == 3
+    monkeypatch.setenv("DYNASCOPE_REPORT_TO", "https://one.example.com/a https://two.example.com/b")
+    assert ask(shop, "--week", "2026-W20") == 3
     assert sent == ["https://one.example.com/a", "https://two.example.com/b"]
     told = capsys.readouterr().err
     assert "it did not take the report: 404 Gone" in told
