@@ -21,8 +21,8 @@ SKEW_MS = 10
 """By how much the clocks of writers and readers may differ; the detector gsi-lag assumes the same."""
 
 _HINT = (
-    "let the sampler tell the keys that reads return (`returned`) and keep whole sequences (a `trace` or `key` "
-    "stratum), or run `dynascope canary`"
+    "No read was seen that tells how far this index is behind. It takes a log that tells which keys a read got, and "
+    "every write of the same items; or dynascope canary, which measures it with items of its own."
 )
 
 

@@ -45,7 +45,8 @@ def test_the_map_names_its_shapes_its_marks_and_its_scale(still: Page) -> None:
         "deploy checkout-api 4.12.0, then hot-key began",
     ]
     assert "0 0.7 0.7–1.0 1.0 and more of one partition's ceiling tries refused not known" in text_of(page, ".legend")
-    assert text_of(page, ".top-says") == "read units a second up to 11,831 provisioned 8,000 one partition 3,000"
+    lines = "provisioned 8,000 one partition 3,000"
+    assert text_of(page, ".top-says") == f"read units a second 10-s mean, up to 11,831 {lines}"
     assert text_of(page, ".share-says") == "share of units 13:06–14:06 bars 0–15%, ticks: bounds"
 
 

@@ -2,12 +2,13 @@
 
 import { send } from "./api.js";
 import { at, copy, el, fill } from "./dom.js";
-import { look, state } from "./state.js";
+import { is_following, look, state, stay } from "./state.js";
 import { badge } from "./verdict.js";
 import { change_words, clock, count, evidence, fold, place, who_words } from "./words.js";
 
 const WEEK_MS = 7 * 86_400_000;
-let open = null; // ids of what is unfolded; null until somebody chose
+let open = new Set(); // ids of what is unfolded
+let followed = null; // the fault that was unfolded for a reader who chose nothing
 let shown = "";
 let drafts = new Map(); // id to what is being typed into its snooze form
 
@@ -15,10 +16,10 @@ let drafts = new Map(); // id to what is being typed into its snooze form
 export function show_findings(report) {
   const groups = fold(report.findings);
   const kept = groups.filter(([cause, under]) => [cause, ...under].some(is_asked));
-  const sign = JSON.stringify([kept, state.pattern, state.finding]);
+  follow(groups, report.verdict.finding);
+  const sign = JSON.stringify([kept, state.pattern, state.finding, followed]);
   if (sign === shown) return;
   shown = sign;
-  open ??= new Set([state.finding ?? groups[0]?.[0].id]);
   const told = kept.length === groups.length ? counted(groups.length)
     : `${kept.length} of ${groups.length}, those of ${state.pattern}`;
   fill(at("findings-count"), told, kept.length === groups.length ? null : all_button());
@@ -27,9 +28,18 @@ export function show_findings(report) {
     : el("ol", {}, ...kept.map((group) => el("li", {}, one_group(...group)))));
 }
 
+/** Unfold what the verdict is about, and nothing else: at first, and as long as the reader chose nothing. */
+function follow(groups, fault) {
+  if (!is_following() && (shown !== "" || state.finding !== null)) return;
+  const group = groups.find(([cause, under]) => [cause, ...under].some((one) => one.id === fault)) ?? groups[0];
+  const id = group?.[0].id ?? null;
+  if (id === followed) return;
+  followed = id;
+  open = new Set(id === null || fault === null || fault === id ? [id] : [id, `${id} explains`, fault]);
+}
+
 /** Unfold a finding and bring it into view. */
 export function reveal_finding(id) {
-  open ??= new Set();
   open.add(id);
   const found = [...document.querySelectorAll("#findings details[data-id]")].filter((one) => one.dataset.id === id);
   for (const one of found) {
@@ -61,14 +71,14 @@ function one_group(cause, under) {
 /** Make a part that is folded until somebody opens it, and stays open when the page is drawn anew. */
 function folded(id, text, ...parts) {
   return el("details", { class: "folded", "data-id": id, open: is_open(id), ontoggle: remember },
-    el("summary", { "data-focus": id, text }), ...parts);
+    el("summary", { "data-focus": id, text, onclick: stay }), ...parts);
 }
 
 function card(finding, explained) {
   const where = [place(finding.table, finding.index), finding.direction, finding.cause].filter(Boolean).join(" · ");
   return el("details", { class: `finding ${finding.severity} ${finding.status}`, "data-id": finding.id,
     open: is_open(finding.id), ontoggle: remember },
-  el("summary", { "data-focus": finding.id },
+  el("summary", { "data-focus": finding.id, onclick: stay },
     badge(finding.severity), " ", el("strong", { text: finding.detector }), " ", el("span", { text: where }), " ",
     el("span", { class: "quiet", text: life(finding) }),
     el("span", { class: "summary", text: finding.summary })),
@@ -156,7 +166,7 @@ async function snooze(finding, draft, says) {
 }
 
 function is_open(id) {
-  return open?.has(id) ?? false;
+  return open.has(id);
 }
 
 function remember(event) {

@@ -28,7 +28,7 @@ function with_skip(map) {
     if (first >= 0) known = Math.min(known, first);
   }
   const is_young = known > map.columns / 2 && known < map.columns;
-  return { ...map, skip: is_young ? Math.min(known, Math.max(0, map.columns - LEAST)) : 0 };
+  return { ...map, known, skip: is_young ? Math.min(known, Math.max(0, map.columns - LEAST)) : 0 };
 }
 
 /** Return the time at which what is shown of a map begins. */

@@ -1,7 +1,7 @@
 // The page: asks the daemon what it concluded, shows it, and follows what changes.
 
 import { RefusedError, SignInError, follow, get, keep_token } from "./api.js";
-import { at } from "./dom.js";
+import { at, el, fill } from "./dom.js";
 import { reveal_finding, show_findings } from "./findings.js";
 import { show_honesty } from "./honesty.js";
 import { show_indexes } from "./indexes.js";
@@ -10,8 +10,9 @@ import { show_controls, show_foot } from "./map_controls.js";
 import { back, pin } from "./map_input.js";
 import { show_patterns } from "./patterns.js";
 import { heard, watch } from "./stale.js";
-import { look, on_change, read, state } from "./state.js";
+import { follow_fault, is_following, look, look_unasked, on_change, read, state } from "./state.js";
 import { show_verdict, show_waiting } from "./verdict.js";
+import { place } from "./words.js";
 
 const WAIT_MS = 3000;
 const WHOLE = 6; // updates after which the map is fetched whole: shares, shapes and bounds come with it alone
@@ -20,6 +21,7 @@ const ANYWHERE = { account: null, region: null, table: null, index: null, direct
 const OF_THE_MAP = ["account", "region", "table", "index", "direction", "mode", "from", "to"];
 const known = { report: null, patterns: [], indexes: [], honesty: null, targets: [] };
 let following = null;
+let followed = null; // the place of the fault that was gone to
 let updates = 0;
 
 async function start() {
@@ -82,24 +84,52 @@ async function refresh_beside() {
   show_everything();
 }
 
-/** Choose what the verdict is about where nothing was chosen, and show its map. */
+/** Go to what the verdict is about where nothing was chosen, and show the map of what is looked at. */
 async function choose_map() {
-  const finding = known.report.findings.find((one) => one.id === known.report.verdict.finding);
-  if (state.table === null && finding) {
-    const { account, region } = known.report; // null where there are several
-    look({ account: account === null ? finding.account : null, region: region === null ? finding.region : null,
-      table: finding.table, index: finding.index ?? "", direction: finding.direction }, { is_silent: true });
-  }
+  go_to_fault();
   await show_map();
+}
+
+/** Return the finding that the verdict is about, where it has a place. */
+function fault() {
+  const found = known.report.findings.find((one) => one.id === known.report.verdict.finding);
+  return found?.table ? found : null;
+}
+
+/** Look at the place of the fault where nothing was chosen; returns whether that is another one than before. */
+function go_to_fault() {
+  const finding = fault();
+  if (finding === null || !is_following()) return false;
+  const { account, region } = known.report; // null where there are several
+  const where = { account: account === null ? finding.account : null, region: region === null ? finding.region : null,
+    table: finding.table, index: finding.index ?? "", direction: finding.direction };
+  const sign = JSON.stringify(where);
+  if (sign === followed) return false;
+  followed = sign;
+  look_unasked(where);
+  return true;
+}
+
+/** Say where the fault is, where the reader chose to look elsewhere. */
+function show_elsewhere() {
+  const [finding, map] = [fault(), current_map()];
+  const is_here = finding === null || map === null || (finding.table === map.table && finding.index === map.index
+    && ["account", "region", "direction"].every((name) => finding[name] === map[name] || !finding[name] || !map[name]));
+  at("map-elsewhere").hidden = is_here;
+  if (is_here) return;
+  const where = `${place(finding.table, finding.index)}${finding.direction === null ? "" : ` ${finding.direction}s`}`;
+  fill(at("map-elsewhere"), `The fault is on ${where}: `,
+    el("button", { type: "button", class: "link", "data-focus": "fault", text: "show", onclick: follow_fault }));
 }
 
 async function show_map() {
   try {
     await load_map(known.targets);
+    show_elsewhere();
   } catch (error) {
     if (error instanceof SignInError) return ask_for_token(error.message);
     if (error instanceof RefusedError && error.status === NOT_FOUND && state.table !== null) {
-      look(ANYWHERE, { is_silent: true }); // nothing is kept of it: the hottest of all is shown
+      look_unasked(ANYWHERE, { is_wrong: true }); // nothing is kept of it: the hottest of all is shown
       return show_map();
     }
     at("map-says").textContent = `The map cannot be shown: ${error.message}`;
@@ -129,6 +159,11 @@ async function take_event(name, told) {
   if (told.honesty) known.honesty = told.honesty;
   show_everything();
   updates += 1;
+  if (go_to_fault()) {
+    show_map().then(listen);
+    return;
+  }
+  show_elsewhere();
   if (told.heatmap && (!take_columns(told.heatmap) || (updates % WHOLE === 0 && state.from === null))) await show_map();
 }
 
@@ -149,6 +184,8 @@ function advance(report, as_of) {
 
 function chosen(changed) {
   if (known.report === null) return;
+  if (is_following()) followed = null;
+  go_to_fault();
   if (changed.includes("finding") && state.finding !== null) reveal_finding(state.finding);
   show_findings(known.report);
   show_patterns(known.patterns.length ? known.patterns : known.report.patterns);

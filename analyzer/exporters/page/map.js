@@ -177,7 +177,7 @@ function label(row, number, tall, is_named) {
 }
 
 function shape_words() {
-  const young = map.skip === 0 ? "" : ` Nothing is known from before ${clock(shown_from(map))}.`;
+  const young = map.skip === 0 ? "" : ` Nothing is known from before ${clock(time_of(map, map.known))}.`;
   if (map.labels.length === 0) return [el("span", { class: "quiet", text: `${map_title(map)}. No shape stands out.${young}` })];
   return map.labels.map((one, number) => el("span", { class: is_hot_now(map, one) ? "shape now" : "shape" },
     el("span", { class: "tag", text: String(number + 1) }), " ", el("strong", { text: KINDS[one.kind] ?? one.kind.replaceAll("-", " ") }),
@@ -211,7 +211,7 @@ function others_words(first, others) {
 function top_words() {
   const most = Math.max(...map.top.units.map((one) => one ?? 0));
   const line = (name, text) => [el("br"), el("span", { class: `line ${name}`, "aria-hidden": "true" }), ` ${text}`];
-  return [`${map.direction} units a second`, el("br"), `up to ${count(Math.round(most))}`,
+  return [`${map.direction} units a second`, el("br"), `${map.step_ms / 1000}-s mean, up to ${count(Math.round(most))}`,
     ...(map.top.limit === null ? [] : line("limit", `provisioned ${count(map.top.limit)}`)),
     ...(map.top.ceiling > FLAT * most ? [] : line("one", `one partition ${count(map.top.ceiling)}`))];
 }

@@ -2,7 +2,7 @@
 
 import { at, el, fill, svg } from "./dom.js";
 import { look, state } from "./state.js";
-import { compact, count, milliseconds, pattern_name, place, share } from "./words.js";
+import { compact, count, milliseconds, pattern_name, percent, place, share } from "./words.js";
 
 const WIDE = 90;
 const TALL = 18;
@@ -52,7 +52,7 @@ function row(line, total) {
     number(compact(Math.round(line.requests)), bounds(line)),
     el("td", {}, line.calls ? spark(line.calls) : null),
     number(compact(line.units)),
-    el("td", { class: "number" }, part === null ? "?" : [bar(part), share(part)]),
+    el("td", { class: "number" }, part === null ? "?" : el("span", { class: "share-part" }, bar(part), el("span", { text: percent(part) }))),
     number(waste === null ? "?" : share(waste), null, waste > 0.5),
     number(milliseconds(line.p99_ms)),
     number(compact(Math.round(line.errors)), null, line.errors > 0),

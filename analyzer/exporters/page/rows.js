@@ -2,7 +2,7 @@
 
 import { el } from "./dom.js";
 import { end_of, shown_from } from "./heat.js";
-import { clock, count, share } from "./words.js";
+import { clock, count, percent, share } from "./words.js";
 
 const ROW_MOST = 30;
 const ROW_READABLE = 13;
@@ -74,7 +74,7 @@ export function share_bar(row, tall, is_named, most) {
   edge.style.left = wide(row.share_low);
   edge.style.width = wide(Math.max(0.005 * most, row.share_high - row.share_low));
   const made = el("li", { title: `${share(row.share)} [${share(row.share_low)}–${share(row.share_high)}] of units, ${count(row.units)}` },
-    el("span", { class: "share-track" }, bar, edge), el("span", { class: "share-number", text: is_named ? share(row.share) : "" }));
+    el("span", { class: "share-track" }, bar, edge), el("span", { class: "share-number", text: is_named ? percent(row.share) : "" }));
   made.style.height = `${tall}px`;
   return made;
 }

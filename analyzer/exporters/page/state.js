@@ -1,7 +1,9 @@
 // What is looked at, kept in the address after `#`, so that a link shows a colleague the same.
 
 const NAMES = ["account", "region", "table", "index", "direction", "mode", "view", "from", "to", "row", "column", "finding", "pattern"];
+const PLACE = ["account", "region", "table", "index", "direction", "from", "to", "row", "column", "finding", "pattern"];
 const listeners = [];
+let is_free = true; // nobody chose: what is looked at follows the fault
 
 /** What is looked at now; null is not chosen. `index` is "" for the base table. */
 export const state = Object.fromEntries(NAMES.map((name) => [name, null]));
@@ -11,13 +13,37 @@ export function on_change(listener) {
   listeners.push(listener);
 }
 
-/** Change what is looked at; tell everyone who listens but where it is `silent`, and the address. */
-export function look(changes, { is_step = false, is_silent = false } = {}) {
-  const changed = Object.keys(changes).filter((name) => state[name] !== changes[name]);
+/** Whether the reader chose nothing yet, so that map and findings follow the fault. */
+export function is_following() {
+  return is_free;
+}
+
+/** Keep what is looked at where it is: the reader chose. */
+export function stay() {
+  is_free = false;
+}
+
+/** Choose nothing any more: follow the fault again. */
+export function follow_fault() {
+  is_free = true;
+  Object.assign(state, Object.fromEntries(PLACE.map((name) => [name, null])));
+  write(true);
+  tell(PLACE);
+}
+
+/** Change what is looked at: tell everyone who listens, and the address. */
+export function look(changes, { is_step = false } = {}) {
+  const changed = assign(changes);
   if (changed.length === 0) return;
-  Object.assign(state, changes);
+  if (changed.some((name) => PLACE.includes(name))) stay();
   write(is_step);
-  if (!is_silent) for (const listener of listeners) listener(changed);
+  tell(changed);
+}
+
+/** Change what is looked at for a reader who did not ask for it: nobody hears of it, nor the address but where it is wrong. */
+export function look_unasked(changes, { is_wrong = false } = {}) {
+  assign(changes);
+  if (is_wrong) write(false);
 }
 
 /** Read the address, at the start and when it is changed by hand or by the browser's Back. */
@@ -29,7 +55,18 @@ export function read() {
     if (state[name] !== value) changed.push(name);
     state[name] = value;
   }
+  is_free = PLACE.every((name) => state[name] === null);
   return changed;
+}
+
+function assign(changes) {
+  const changed = Object.keys(changes).filter((name) => state[name] !== changes[name]);
+  Object.assign(state, changes);
+  return changed;
+}
+
+function tell(changed) {
+  for (const listener of listeners) listener(changed);
 }
 
 function write(is_step) {
@@ -41,7 +78,7 @@ function write(is_step) {
 
 function moved() {
   const changed = read();
-  if (changed.length > 0) for (const listener of listeners) listener(changed);
+  if (changed.length > 0) tell(changed);
 }
 
 window.addEventListener("hashchange", moved);

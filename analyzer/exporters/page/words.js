@@ -28,6 +28,11 @@ export function share(part) {
   return value === 0 || (value >= 1 && value <= 99) ? `${Math.round(value)}%` : `${Number(value.toPrecision(3))}%`;
 }
 
+/** Write a share beside its bar, to the percent: `<1%`, `42%`. */
+export function percent(part) {
+  return part > 0 && part < 0.01 ? "<1%" : part < 1 && part > 0.99 ? ">99%" : share(part);
+}
+
 /** Write the upper bound of a latency. */
 export function milliseconds(number) {
   if (number === null || number === undefined) return "?";
