@@ -304,6 +304,8 @@ def reference_page() -> str:
         "",
         "At most so many series of a metric are published. What a counter cannot name any more goes into one series",
         "a table whose labels say `other`, so that sums stay true; `dynascope_series_dropped_total` counts it.",
+        "Such series come on top of the bound, at most a quarter of it; a gauge drops what is beyond. With every bound",
+        "reached there are fewer than 50,000.",
         "",
         "| metric | type | labels | at most | meaning |",
         "| --- | --- | --- | --- | --- |",
