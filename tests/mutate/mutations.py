@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import copy
+from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -32,11 +33,15 @@ _RECKONED: dict[type[ast.operator], type[ast.operator]] = {
     ast.Mod: ast.Mult,
     ast.Pow: ast.Mult,
 }
+_SHOWN_WITHIN = (ast.BinOp, ast.UnaryOp, ast.Compare, ast.Subscript, ast.Call, ast.keyword, ast.AnnAssign, ast.Assign)
 _CALLED = {"min": "max", "max": "min", "any": "all", "all": "any"}
 
 
 class Mutant(NamedTuple):
-    """One wrong change: `was` became `became`, in `scope` at `line`; `tree` is the module with it."""
+    """One wrong change: `was` became `became`, in `scope` at `line`; `tree` is the module with it.
+
+    `nth` tells those apart that read the same: an explanation stands for one of them alone.
+    """
 
     scope: str
     line: int
@@ -44,10 +49,13 @@ class Mutant(NamedTuple):
     became: str
     tree: ast.Module
 
+    nth: int = 1
+
     @property
     def name(self) -> str:
-        """What it is called where survivors are explained: no line number, which moves."""
-        return f"{self.scope}: {self.was} → {self.became}"
+        """What it is called where survivors are explained: no line number, which moves; each has its own."""
+        nth = f" ({self.nth})" if self.nth > 1 else ""
+        return f"{self.scope}: {self.was} → {self.became}{nth}"
 
 
 class _Spot(NamedTuple):
@@ -59,17 +67,22 @@ class _Spot(NamedTuple):
 
 
 def mutants(source: str) -> Iterator[Mutant]:
-    """Yield every mutant of a module's source; text, annotations and imports are left as they are."""
+    """Yield every mutant of a module's source; text, annotations and imports are left as they are.
+
+    A number is shown with what it stands in: `values ** 2 → values ** 3`.
+    """
     tree = ast.parse(source)
+    seen: Counter[tuple[str, str, str]] = Counter()
     for spot in _spots(tree, (), ""):
-        changed = copy.deepcopy(tree)
-        parent, place = _at(changed, spot.path)
+        whole, parent, place = _at(tree, spot.path)
         old = _get(parent, place)
-        was = ast.unparse(old)
-        new = ast.copy_location(spot.change(old), old)
+        is_shown_within = isinstance(old, ast.Constant) and isinstance(parent, _SHOWN_WITHIN)
+        was = ast.unparse(parent if is_shown_within else old)
+        new = ast.fix_missing_locations(ast.copy_location(spot.change(old), old))
         _put(parent, place, new)
-        whole = ast.fix_missing_locations(changed)
-        yield Mutant(spot.scope or "module", getattr(old, "lineno", 0), was, ast.unparse(new), whole)
+        told = (spot.scope or "module", was, ast.unparse(parent if is_shown_within else new))
+        seen[told] += 1
+        yield Mutant(told[0], getattr(old, "lineno", 0), *told[1:], whole, seen[told])
 
 
 def _spots(node: ast.AST, path: tuple[tuple[str, int | None], ...], scope: str) -> Iterator[_Spot]:
@@ -84,14 +97,28 @@ def _spots(node: ast.AST, path: tuple[tuple[str, int | None], ...], scope: str) 
             yield from _spots(value, (*path, (field, None)), scope)
         elif isinstance(value, list):
             for position, part in enumerate(value):
-                if isinstance(part, ast.AST) and not _is_inert(part):
+                if isinstance(part, ast.AST) and not _is_inert(part) and not _is_width(node, field, position):
                     yield from _spots(part, (*path, (field, position)), scope)
 
 
 def _is_left(node: ast.AST, field: str) -> bool:
-    """Say whether a part decides nothing while the program runs."""
+    """Say whether a part decides nothing while the program runs.
+
+    `zip(…, strict=True)` is among them: it guards against a slip of ours, and no right program ever sees it refuse.
+    """
+    if isinstance(node, ast.keyword):
+        return node.arg == "strict"
     return field in {"annotation", "returns", "decorator_list"} or (
         isinstance(node, ast.ClassDef) and field in {"bases", "keywords"}
+    )
+
+
+def _is_width(node: ast.AST, field: str, position: int) -> bool:
+    """Say whether a part is the number of places that a number is rounded to: how it is shown, never what it is."""
+    return (
+        isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Name)
+        and (node.func.id, field, position) == ("round", "args", 1)
     )
 
 
@@ -121,7 +148,7 @@ def _changes(node: ast.AST) -> Iterator[Callable[[ast.AST], ast.AST]]:
             other = ast.Or() if isinstance(node.op, ast.And) else ast.And()
             yield lambda old: _with(old, op=other)
         case ast.UnaryOp(op=ast.Not(), operand=operand):
-            yield lambda _old: operand
+            yield lambda _old: copy.copy(operand)
         case ast.BinOp(op=operator) if type(operator) in _RECKONED and not _is_text(node):
             yield lambda old: _with(old, op=_RECKONED[type(operator)]())
         case ast.Constant(value=bool() | int() | float()):
@@ -161,11 +188,17 @@ def _with(old: ast.AST, **fields: object) -> ast.AST:
     return new
 
 
-def _at(tree: ast.AST, path: tuple[tuple[str, int | None], ...]) -> tuple[ast.AST, tuple[str, int | None]]:
-    node = tree
+def _at(
+    tree: ast.Module, path: tuple[tuple[str, int | None], ...]
+) -> tuple[ast.Module, ast.AST, tuple[str, int | None]]:
+    """Return the tree with copies of all that lies on a path, the last of them, and the place in it."""
+    whole = copy.copy(tree)
+    node: ast.AST = whole
     for step in path[:-1]:
-        node = _get(node, step)
-    return node, path[-1]
+        part = copy.copy(_get(node, step))
+        _put(node, step, part)
+        node = part
+    return whole, node, path[-1]
 
 
 def _get(parent: ast.AST, place: tuple[str, int | None]) -> ast.AST:
@@ -176,7 +209,11 @@ def _get(parent: ast.AST, place: tuple[str, int | None]) -> ast.AST:
 
 
 def _put(parent: ast.AST, place: tuple[str, int | None], new: ast.AST) -> None:
-    if place[1] is None:
-        setattr(parent, place[0], new)
+    """Put a part in its place; a list of parts is made anew, since other trees share it."""
+    field, position = place
+    if position is None:
+        setattr(parent, field, new)
     else:
-        getattr(parent, place[0])[place[1]] = new
+        parts = list(getattr(parent, field))
+        parts[position] = new
+        setattr(parent, field, parts)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from functools import cache
 from typing import TYPE_CHECKING
 
 from tests.mutate.trial import Target
@@ -51,6 +52,7 @@ def _users(root: Path, module: str) -> list[Path]:
     return [path for path in found if path.parent.name != "detectors"]
 
 
+@cache
 def _imported(path: Path) -> set[str]:
     tree = ast.parse(path.read_text(encoding="utf-8"))
     return {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.module}

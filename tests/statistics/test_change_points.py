@@ -128,3 +128,9 @@ def test_both_ways_do_what_the_formulas_say(levels: list[tuple[int, int]], seed:
     assert sorted(ways._split(values, 0, len(values))) == split_by_hand(list(values), 0, len(values))
     if len(values) >= 6:
         assert ways._cuts(values) == cut_by_hand(list(values))[1]
+
+
+@pytest.mark.parametrize(("step", "found"), [(3.77, [3]), (3.75, [])], ids=["t just over", "t just under"])
+def test_a_split_has_a_chance_of_a_hundredth_on_both_sides(step: float, found: list[int]) -> None:
+    """Of four degrees of freedom t is 4.604 there, and here the step times the root of 3/2."""
+    assert ways._split(np.array([0, 1, 2, step, step + 1, step + 2]), 0, 6) == found

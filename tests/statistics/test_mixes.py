@@ -48,3 +48,23 @@ def test_both_distances_are_symmetric_and_bounded(before: list[int], data: st.Da
     assert stability_index(one, other) >= 0
     assert math.isclose(stability_index(one, other), stability_index(other, one), abs_tol=1e-9)
     assert -1e-12 <= divergence_bits(one, other) <= 1 + 1e-9
+
+
+def test_the_index_of_a_mix_is_what_the_formula_says() -> None:
+    """With half a count each: 3.5 and 1.5 of 5 became 0.5 and 9.5 of 10."""
+    expected = (0.05 - 0.7) * math.log(0.05 / 0.7), (0.95 - 0.3) * math.log(0.95 / 0.3)
+    assert stability_terms(np.array([3.0, 1.0]), np.array([0.0, 9.0])) == pytest.approx(expected)
+
+
+def test_the_divergence_is_the_entropy_of_both_together_less_their_own() -> None:
+    """Halves became quarters: H(5/8, 3/8) - (H(1/2, 1/2) + H(3/4, 1/4)) / 2."""
+    assert divergence_bits(np.array([8.0, 8.0]), np.array([3.0, 1.0])) == pytest.approx(0.048795, abs=1e-6)
+
+
+@pytest.mark.parametrize(("before", "now"), [((0.0, 0.0), (1.0, 3.0)), ((1.0, 3.0), (0.0, 0.0))])
+def test_nothing_is_at_no_distance_from_anything(before: tuple[float, float], now: tuple[float, float]) -> None:
+    assert divergence_bits(np.array(before), np.array(now)) == 0.0
+
+
+def test_two_members_are_a_mix() -> None:
+    assert stability_index(np.array([5.0, 5.0]), np.array([9.0, 1.0])) > 0.1

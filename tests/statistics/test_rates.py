@@ -17,6 +17,7 @@ from analyzer.statistics.rates import (
     shared_growth,
     standing,
 )
+from analyzer.statistics.student import t_quantile, t_tail
 
 WEEK = (100.0, 110.0, 90.0, 105.0, 95.0, 60.0, 40.0)
 COUNTS = st.lists(st.floats(0, 1e6), min_size=2, max_size=10)
@@ -146,3 +147,97 @@ def test_two_hundred_patterns_that_wobble_and_grow_together_flag_those_that_chan
     assert growth == pytest.approx(1.08, abs=0.05)
     assert sum(told[8:]) <= 1
     assert sum(told[:8]) >= 4
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "said"),
+    [
+        (0.5, 1.5, Standing.IN),
+        (1.5, 2.0, Standing.UNKNOWN),
+        (0.1, 0.5, Standing.UNKNOWN),
+        (0.49, 1.5, Standing.UNKNOWN),
+        (0.5, 1.51, Standing.UNKNOWN),
+    ],
+)
+def test_a_bound_that_is_just_reached_is_inside(low: float, high: float, said: Standing) -> None:
+    assert standing(Estimate(1.0, low, high), 0.5, 1.5) is said
+
+
+def test_more_than_all_are_all() -> None:
+    assert share_bounds(12, 10).value == 1.0
+
+
+@pytest.mark.parametrize(("part", "low", "high"), [(0, 0.0, 0.2775), (10, 0.7225, 1.0), (3, 0.1078, 0.6032)])
+def test_the_interval_of_a_share_is_that_of_wilsons_tables(part: int, low: float, high: float) -> None:
+    share = share_bounds(part, 10)
+    assert (share.value, share.low, share.high) == pytest.approx((part / 10, low, high), abs=1e-4)
+
+
+def test_the_interval_of_a_count_is_log_normal() -> None:
+    assert count_bounds(1).high == pytest.approx(math.exp(1.959964), rel=1e-6)
+    assert count_bounds(100, 4).low == pytest.approx(100 * math.exp(-0.2 * 1.959964), rel=1e-6)
+
+
+def test_a_ratio_of_pairs_is_what_the_formulas_say() -> None:
+    """Of both days together the first has 70 of 300: what each side would have of it without scatter."""
+    found = rate_ratio((40.0, 60.0), (30.0, 170.0), growth=1.25, margin=1.2, wobble=0.01)
+    assert found is not None
+    shares = [70 / 300, 230 / 300]
+    chi2 = sum(
+        (seen - whole * share) ** 2 / (whole * share)
+        for whole, side in ((100, (40, 60)), (200, (30, 170)))
+        for seen, share in zip(side, shares, strict=True)
+    )
+    error = math.sqrt(chi2 * (1 / 100 + 1 / 200) + 0.02)
+    log = math.log(200.5 / 100.5 / 1.25)
+    assert found.dispersion == pytest.approx(chi2)
+    assert found.value == pytest.approx(math.exp(log))
+    assert found.low == pytest.approx(math.exp(log - t_quantile(0.025, 1) * error))
+    assert found.high == pytest.approx(math.exp(log + t_quantile(0.025, 1) * error))
+    assert found.p == pytest.approx(t_tail((log - math.log(1.2)) / error, 1))
+
+
+def test_a_ratio_of_unequal_stretches_scatters_about_each_sides_own_mean() -> None:
+    found = rate_ratio((40.0, 60.0, 80.0), (30.0, 170.0))
+    assert found is not None
+    assert found.dispersion == pytest.approx(((400 + 0 + 400) / 60 + (4900 + 4900) / 100) / 3)
+    assert found.value == pytest.approx(200.5 / 180.5 * 3 / 2)
+
+
+def test_without_another_word_the_margin_is_half_as_much_again() -> None:
+    before, now = (400.0, 410.0, 390.0), (610.0, 600.0, 590.0)
+    assert rate_ratio(before, now) == rate_ratio(before, now, growth=1.0, margin=1.5, wobble=0.0)
+    assert rate_ratio(before, now) != rate_ratio(before, now, margin=1.6)
+
+
+def test_a_pattern_that_is_gone_or_new_has_a_ratio_with_bounds() -> None:
+    gone, new = rate_ratio((100.0, 100.0), (0.0, 0.0)), rate_ratio((0.0, 0.0), (100.0, 100.0))
+    assert gone is not None
+    assert new is not None
+    error = math.sqrt(1 / 200 + 2)
+    assert gone.value == pytest.approx(0.5 / 200.5)
+    assert new.value == pytest.approx(200.5 / 0.5)
+    assert new.p == gone.p == pytest.approx(t_tail((math.log(401) - math.log(1.5)) / error, 1))
+
+
+def test_two_days_of_one_are_enough_and_a_single_pair_is_not() -> None:
+    assert rate_ratio((1.0, 0.0), (0.0, 0.0)) is not None
+    assert rate_ratio((1.0,), (1.0,)) is None
+    assert rate_ratio((1.0, 2.0), (1.0,)) is not None
+
+
+def test_what_lies_beyond_all_reckoning_is_cut_there() -> None:
+    found = rate_ratio((1.0, 900.0), (900.0, 1.0), wobble=1e6)
+    assert found is not None
+    assert found.low == pytest.approx(math.exp(-300))
+    assert found.high == pytest.approx(math.exp(300))
+
+
+def test_growth_needs_five_patterns_of_more_than_two_hundred_calls() -> None:
+    more, enough = ((201.0,), (402.0,)), ((200.0,), (800.0,))
+    assert shared_growth([more] * 5) == 2.0
+    assert shared_growth([*[more] * 4, enough]) == 1.0
+    assert shared_growth([*[more] * 4, ((201.0,), (0.0,))]) == 1.0
+    assert shared_growth([*[more] * 4, ((201.0,), (1.0,))]) == 2.0
+    assert shared_growth([*[more] * 4, ((300.0,), ())]) == 1.0
+    assert shared_growth([*[((300.0, 100.0), (300.0,))] * 5]) == 1.5

@@ -38,3 +38,20 @@ def test_the_quantile_is_the_inverse_of_the_tail(tail: float, freedom: int) -> N
 @given(st.floats(0, 50), st.floats(0.01, 5), st.integers(1, 200))
 def test_the_tail_falls(t: float, more: float, freedom: int) -> None:
     assert t_tail(t + more, freedom) <= t_tail(t, freedom) <= 0.5
+
+
+def tail_by_hand(t: float, freedom: int) -> float:
+    """Return the tail by the finite sums for whole degrees of freedom (Abramowitz and Stegun 26.7.3 and 26.7.4)."""
+    angle = math.atan(t / math.sqrt(freedom))
+    first, term = (1, 1.0) if freedom % 2 == 0 else (2, math.cos(angle))
+    total = 0.0
+    for step in range(first, freedom, 2):
+        total += term
+        term *= math.cos(angle) ** 2 * step / (step + 1)
+    inside = math.sin(angle) * total if first == 1 else 2 / math.pi * (angle + math.sin(angle) * total)
+    return (1 - inside) / 2
+
+
+@given(st.floats(0.01, 6), st.integers(1, 60))
+def test_the_tail_is_what_the_finite_sums_say(t: float, freedom: int) -> None:
+    assert t_tail(t, freedom) == pytest.approx(tail_by_hand(t, freedom), rel=1e-8, abs=1e-12)

@@ -1,0 +1,56 @@
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+from tests.mutate.explained import explanations
+from tests.mutate.mutations import mutants
+from tests.mutate.targets import targets
+from tests.mutate.trial import Target, is_noticed, take_seconds
+
+ROOT = Path(__file__).parents[2]
+SOURCE = "def is_warm(heat):\n    return heat >= 7\n"
+WARM = (
+    "from made_up import is_warm\n\n\ndef test_warm():\n    assert is_warm(9) is True\n    assert is_warm(3) is False\n"
+)
+
+
+def made_up(folder: Path, test: str) -> Target:
+    (folder / "made_up.py").write_text(SOURCE, encoding="utf-8")
+    (folder / "test_made_up.py").write_text(test, encoding="utf-8")
+    return Target("made_up", folder / "made_up.py", (folder / "test_made_up.py",))
+
+
+def test_a_mutant_that_a_test_looks_at_is_noticed_and_one_at_the_bound_is_not(tmp_path: Path) -> None:
+    target = made_up(tmp_path, WARM)
+    assert {each.became: is_noticed(target, each.tree, 1) for each in mutants(SOURCE)} == {
+        "return None": True,
+        "heat > 7": False,
+        "heat >= 8": False,
+    }
+
+
+def test_a_test_of_the_bound_notices_the_rest(tmp_path: Path) -> None:
+    target = made_up(tmp_path, WARM + "    assert is_warm(7) is True\n")
+    assert all(is_noticed(target, each.tree, 1) for each in mutants(SOURCE))
+
+
+def test_a_module_whose_own_tests_fail_has_no_time(tmp_path: Path) -> None:
+    assert take_seconds(made_up(tmp_path, WARM), ast.parse(SOURCE)) is not None
+    assert take_seconds(made_up(tmp_path, WARM.replace("9", "1")), ast.parse(SOURCE)) is None
+
+
+def test_a_detector_is_tried_by_its_own_tests_and_a_helper_by_those_of_its_users() -> None:
+    found = {target.module: {path.name for path in target.tests} for target in targets(ROOT)}
+    assert found["analyzer.detectors.heat.hot_key"] == {"test_hot_key.py", "test_hot_key_samples.py"}
+    assert {"test_key_facts.py", "test_hot_key.py"} <= found["analyzer.detectors.key_facts"]
+    assert [module for module, tests in found.items() if not tests] == []
+
+
+@pytest.mark.parametrize("module", sorted(explanations()))
+def test_every_explanation_names_a_mutant_that_there_is(module: str) -> None:
+    path = ROOT.joinpath(*module.split(".")).with_suffix(".py")
+    there = {each.name for each in mutants(path.read_text(encoding="utf-8"))}
+    assert set(explanations()[module]) <= there
