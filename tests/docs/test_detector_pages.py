@@ -45,6 +45,12 @@ def test_a_page_has_its_headings_in_order(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", BY_NAME)
+def test_a_page_says_how_a_finding_is_silenced_for_a_time(name: str) -> None:
+    section = page(name).split("## Snooze")[1].split("\n## ")[0]
+    assert "dynascope snooze ID --until DATE --reason" in section
+
+
+@pytest.mark.parametrize("name", BY_NAME)
 def test_a_runbook_has_its_six_steps(name: str) -> None:
     assert re.findall(r"^\d\. \*\*(.+?)\*\*", page(name), re.MULTILINE) == STEPS
 
