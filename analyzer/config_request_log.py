@@ -58,10 +58,7 @@ class _Polled(Section):
     @field_validator("shape", check_fields=False)
     @classmethod
     def _shape_is_known(cls, value: str) -> str:
-        known = (_AUTO, *(decoder.name for decoder in DECODERS))
-        if value not in known:
-            raise ValueError(f"{value!r} is no shape that is known; known: {', '.join(known)}")
-        return value
+        return _known_shape(value)
 
 
 class S3Settings(_Polled):
@@ -101,7 +98,7 @@ class CloudwatchLogsSettings(_Polled):
     filter: str | None = Field(None, description="filter pattern of CloudWatch's own")
     shape: str = Field(_AUTO, description="shape of the log; `auto` finds it out")
     poll_ms: Duration = Field(10_000, alias="poll", description="how often the group is looked at")
-    overlap_ms: Duration = Field(120_000, alias="overlap", description="how late an event may come")
+    overlap_ms: Duration = Field(900_000, alias="overlap", description="how late an event may come")
     look_back_ms: Duration = Field(300_000, alias="look_back", description="how far back the first look goes")
 
     def config(self) -> CloudwatchLogsConfig:
@@ -141,7 +138,7 @@ class XraySettings(_Polled):
     )
     poll_ms: Duration = Field(30_000, alias="poll", description="how often traces are looked for")
     settle_ms: Duration = Field(60_000, alias="settle", description="how long the segments of a trace may take to come")
-    overlap_ms: Duration = Field(120_000, alias="overlap", description="how late a trace may come")
+    overlap_ms: Duration = Field(900_000, alias="overlap", description="how late a trace may come")
     look_back_ms: Duration = Field(300_000, alias="look_back", description="how far back the first look goes")
 
     def config(self) -> XrayConfig:
@@ -154,6 +151,7 @@ class RequestLogSettings(Section):
     """Where request logs are."""
 
     files: Texts = Field(default=(), description="files to tail, or globs of them")
+    shape: str = Field(_AUTO, description="shape of the files; `auto` tells that of each by its first lines")
     s3: tuple[S3Settings, ...] = Field(default=(), description="buckets to list")
     cloudwatch_logs: tuple[CloudwatchLogsSettings, ...] = Field(default=(), description="log groups to read")
     otlp: OtlpSettings | None = Field(default=None, description="receiver of traces; none is opened without it")
@@ -161,6 +159,11 @@ class RequestLogSettings(Section):
     join_ms: Duration = Field(
         60_000, alias="join", description="how long a record waits for what another log says of its request; 0 does not"
     )
+
+    @field_validator("shape")
+    @classmethod
+    def _shape_is_known(cls, value: str) -> str:
+        return _known_shape(value)
 
     @model_validator(mode="after")
     def _each_log_is_named_once(self) -> RequestLogSettings:
@@ -176,12 +179,20 @@ class RequestLogSettings(Section):
         """Return what the collectors need."""
         return RequestLogConfig(
             self.files,
+            shape=self.shape,
             s3=tuple(one.config() for one in self.s3),
             cloudwatch_logs=tuple(one.config() for one in self.cloudwatch_logs),
             otlp=None if self.otlp is None else self.otlp.config(),
             xray=tuple(one.config() for one in self.xray),
             join_ms=self.join_ms,
         )
+
+
+def _known_shape(value: str) -> str:
+    known = (_AUTO, *(decoder.name for decoder in DECODERS))
+    if value not in known:
+        raise ValueError(f"{value!r} is no shape that is known; known: {', '.join(known)}")
+    return value
 
 
 def _milliseconds(section: Section) -> dict[str, int]:

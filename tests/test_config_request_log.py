@@ -92,6 +92,7 @@ def test_judging_waits_for_the_fastest_log_and_for_joining(tmp_path: Path, logs:
         ("s3: [{prefix: p}]", "d.yaml:2: request_log.s3.0.bucket: field required"),
         ("s3: [{bucket: b, bukket: c}]", "d.yaml:2: request_log.s3.0.bukket: unknown key; did you mean bucket?"),
         ("s3: [{bucket: b, layout: hive}]", "layout: 'hive' is no layout that is known; known: firehose"),
+        ("shape: csv", "shape: 'csv' is no shape that is known; known: auto, native"),
         ("s3: [{bucket: b, shape: csv}]", "shape: 'csv' is no shape that is known; known: auto, native"),
         ("s3: [{bucket: b, poll: 10ms}]", "poll: every look is a call to AWS; write 1s or more"),
         ("s3: [{bucket: b, overlap: 3d}]", "overlap: what was seen is remembered for so long; write 1d or less"),

@@ -11,6 +11,9 @@ from typing import TYPE_CHECKING
 from analyzer.doctor.examined import Group, counted
 from analyzer.model.batch import Check
 from analyzer.model.sight import SourceName
+from collectors.request_log.decoders.recognize import SAMPLE_BYTES, decoder_named, recognize
+from collectors.request_log.translating import AUTO
+from collectors.request_log.unpacking import is_packed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,6 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = ["examine_files", "examine_setup", "is_free"]
 
+_NO_SHAPE = "its first lines are of no shape that is known"
 _LITTLE_BYTES = 100 * 1000 * 1000
 """State is written beside the old one before it replaces it; both are some tens of MB at most."""
 
@@ -93,23 +97,36 @@ def is_free(host: str, port: int) -> bool:
 
 def examine_files(setup: Setup) -> tuple[Check, ...]:
     """Check the request logs that lie on this machine, and the address that traces are sent to."""
-    checks = [_file(name) for name in setup.request_log.files]
+    checks = [_file(name, setup.request_log.shape) for name in setup.request_log.files]
     otlp = setup.request_log.otlp
     return (*checks, *(() if otlp is None else (_address("otlp", otlp.host, otlp.port),)))
 
 
-def _file(name: str) -> Check:
+def _file(name: str, shape: str) -> Check:
     is_glob = glob.has_magic(name)
     found = sorted(glob.glob(name)) if is_glob else [name]  # noqa: PTH207 -- as it is tailed
     if is_glob and not found:
         return Check(name, "warning", "no file of that name is there yet", "nothing, if one will be written")
+    shapes: list[str] = []
     for one in found:
         try:
-            with Path(one).open("rb"):
-                pass
+            with Path(one).open("rb") as file:
+                shapes += _shape_of(file.read(SAMPLE_BYTES), shape)
         except FileNotFoundError:
             return Check(name, "warning", "it is not there yet", "nothing, if it will be written")
         except OSError as error:
             mend = "give the daemon's user the right to read it"
             return Check(name, "error", f"{one}: {(error.strerror or type(error).__name__).lower()}", mend)
-    return Check(name, "ok", f"{counted(len(found), 'file')} can be read" if is_glob else "it can be read")
+    can = f"{counted(len(found), 'file')} can be read" if is_glob else "it can be read"
+    if _NO_SHAPE in shapes:
+        mend = "look what dynascope infer says of it; docs/collectors/request-log.md lists the shapes"
+        return Check(name, "warning", f"{can}, and {_NO_SHAPE}", mend)
+    return Check(name, "ok", can + (f": {', '.join(sorted(set(shapes)))}" if shapes else ""))
+
+
+def _shape_of(first: bytes, told: str) -> tuple[str, ...]:
+    """Say of which shape a log is that begins so; nothing of one that is empty or compressed."""
+    if not first.strip() or is_packed(first[:4]):
+        return ()
+    decoder = recognize(first) if told == AUTO else decoder_named(told)
+    return (_NO_SHAPE if decoder is None else decoder.title,)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, ClassVar
 from analyzer.model.batch import Position, StreamStatus
 from analyzer.model.sight import Gap, GapReason, SourceName
 from collectors.request_log.parse import is_rotated_from
+from collectors.request_log.shaping import Shaping
 from collectors.request_log.tail import NO_FILE, Tail
 
 if TYPE_CHECKING:
@@ -50,6 +51,7 @@ class FileStream:
         self._lock = threading.Lock()
         self._buffer = bytearray(config.block_bytes)
         self._tails: dict[str, Tail] = {}
+        self._shapings: dict[str, Shaping] = {}
         self._since = since
         self._turn = 0
         self._looked_at: Instant | None = None
@@ -92,8 +94,14 @@ class FileStream:
             block = tails[place].read(now)
             if block is not None:
                 self._turn = place + 1
-                return block
+                return self._shaping_of(tails[place]).records(block, tails[place].beginning)
         return None
+
+    def _shaping_of(self, tail: Tail) -> Shaping:
+        name = str(tail.path)
+        if name not in self._shapings:
+            self._shapings[name] = Shaping(self._config.shape, self._config.declared)
+        return self._shapings[name]
 
     def begin(self) -> tuple[Position, ...]:
         """Open every file that is there, and return where reading begins: a restart before the first block needs it."""
@@ -136,6 +144,7 @@ class FileStream:
         for name in [name for name, tail in self._tails.items() if name not in named and tail.is_gone()]:
             tail = self._tails.pop(name)
             tail.close()
+            self._shapings.pop(name, None)
             for place, count in enumerate((tail.truncated, tail.lost, tail.damaged)):
                 self._closed[place] += count
         self._skipped = 0

@@ -19,10 +19,11 @@ CLOUDTRAIL = "cloudtrail"
 class RequestLogConfig(Struct, frozen=True):
     """Files to tail, or globs of them, and the bounds of reading; and what is listed or listened to.
 
-    `shape` is that of all files; `auto` tells each by its first lines. A line over `longest_line_bytes` is skipped and counted. A rotated file is left `grace_ms` after its last byte, so
-    that a writer which still holds it can finish. At most `most_files` are tailed at once. Where there are several
-    logs, a record waits `join_ms` for what another says of the same request; 0 does not join. `declared` is what a
-    contract says of tables' keys: logs of other shapes do not tell which attributes of an item are.
+    `shape` is that of all files; `auto` tells each by its first lines. A line over `longest_line_bytes` is skipped and
+    counted. A rotated file is left `grace_ms` after its last byte, so that a writer which still holds it can finish. At
+    most `most_files` are tailed at once. Where there are several logs, a record waits `join_ms` for what another says
+    of the same request; 0 does not join. `declared` is what a contract says of tables' keys: logs of other shapes do
+    not tell which attributes of an item are.
     """
 
     files: tuple[str, ...] = ()

@@ -72,6 +72,15 @@ class Tail:
         is_open = self._file is not None or self._open()
         return self._at(self._file) if is_open and self._file is not None else None
 
+    def beginning(self) -> bytes:
+        """Return the first whole lines of the file that is read, which tell its shape; none of a compressed one."""
+        file = self._file
+        if file is None or file.size() is None:
+            return b""
+        first = bytearray(max(self._config.block_bytes, self._config.longest_line_bytes))
+        count = file.read_at(0, first)
+        return bytes(first[: first.rfind(b"\n", 0, count) + 1])
+
     def pending(self) -> int:
         """Return how many bytes are known to be unread; of compressed files none are."""
         if self._file is None:

@@ -89,6 +89,22 @@ def test_an_address_that_is_taken_may_be_the_daemon_itself(tmp_path: Path, taken
     assert not is_free("no.such.host.invalid", 1)
 
 
+def test_a_file_says_of_which_shape_it_is(tmp_path: Path) -> None:
+    call = (
+        '{"timestamp":"2026-06-01T10:00:00Z","clientName":"DynamoDBClient","commandName":"GetItemCommand","input":{}}'
+    )
+    (tmp_path / "js.log").write_text(f"{call}\n")
+    (tmp_path / "web.log").write_text('{"msg":"GET /"}\n')
+    (tmp_path / "a.gz").write_bytes(b"\x1f\x8b\x08\x00")
+    build_of = build(tmp_path, request_log={"files": ["js.log", "web.log", "a.gz"]})
+    js, web, packed = examine_files(build_of)
+    assert (js.state, js.message) == ("ok", "it can be read: AWS SDK for JavaScript v3")
+    assert (web.state, web.message) == ("warning", "it can be read, and its first lines are of no shape that is known")
+    assert packed.message == "it can be read"
+    told_shape = build(tmp_path, request_log={"files": ["web.log"], "shape": "electrodb"})
+    assert examine_files(told_shape)[0].message == "it can be read: ElectroDB"
+
+
 def test_files_of_the_request_log_can_be_read_or_say_why_not(tmp_path: Path, taken: int) -> None:
     (tmp_path / "log").write_text("")
     (tmp_path / "folder").mkdir()

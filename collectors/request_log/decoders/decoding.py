@@ -38,6 +38,11 @@ class JsonDecoding:
         self._splitter = Splitter()
         self._encoder = msgspec.json.Encoder()
 
+    @property
+    def held(self) -> int:
+        """How many of the bytes that were fed belong to an object that is not whole yet."""
+        return self._splitter.held
+
     def feed(self, chunk: bytes) -> bytes:
         """Take in the next bytes, cut anywhere; return the records that are whole, one a line."""
         return self._lines(self._splitter.feed(chunk))

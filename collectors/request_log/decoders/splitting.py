@@ -55,6 +55,11 @@ class Splitter:
         self._tried_to = -1
         self._is_passing_over = False
 
+    @property
+    def held(self) -> int:
+        """How many bytes are held of what is not whole yet; chunks that end within a character are not counted so."""
+        return len(self._text[self._at :].encode())
+
     def feed(self, chunk: bytes) -> Iterator[Piece | Broken]:
         """Yield the objects that are whole by now."""
         return self._split(self._decode(chunk), is_final=False)
