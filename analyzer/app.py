@@ -54,6 +54,8 @@ __all__ = ["Latest", "Lossy", "make_logger", "run_daemon", "way_to_aws"]
 _FILES = 10_240
 """How many files and connections may be open at once, where the system allows it: macOS allows no more."""
 
+_IDENTITY_SECONDS = 5.0
+_REGIONS_ASKED = 3
 _LAST_WORDS_SECONDS = 1.0
 """So long the end of the process waits for a reader to take what was found last."""
 
@@ -242,13 +244,29 @@ async def _undo_watches(setup: Setup, aws: Aws, log: FilteringBoundLogger) -> No
 
 
 async def _own_account(aws: Aws, log: FilteringBoundLogger) -> str | None:
-    """Ask whose the credentials are; not to know it costs the account's name in findings, and no more."""
+    """Ask whose the credentials are, of the first regions at once, so that one that hangs delays nothing.
+
+    Not to know it costs the account's name in findings, and no more.
+    """
+    regions = aws.config.regions[:_REGIONS_ASKED] or (None,)
+    waiting = {asyncio.ensure_future(aws.call("sts", "GetCallerIdentity", region=region)) for region in regions}
+    because = f"no answer in {_IDENTITY_SECONDS:g} seconds"
+    end = time.monotonic() + _IDENTITY_SECONDS
     try:
-        return str((await aws.call("sts", "GetCallerIdentity"))["Account"])
-    except (CollectError, KeyError) as error:
-        mend = "set `account:` in the configuration; until then a request log may name it"
-        log.warning("the account of the credentials is not known", because=str(error), mend=mend)
-        return None
+        while waiting and (left := end - time.monotonic()) > 0:
+            done, waiting = await asyncio.wait(waiting, timeout=left, return_when=asyncio.FIRST_COMPLETED)
+            for one in done:
+                try:
+                    return str(one.result()["Account"])
+                except (CollectError, KeyError) as error:
+                    because = str(error)
+    finally:
+        for one in waiting:
+            one.cancel()
+        await asyncio.gather(*waiting, return_exceptions=True)
+    mend = "set `account:` in the configuration; until then a request log may name it"
+    log.warning("the account of the credentials is not known", because=because, mend=mend)
+    return None
 
 
 def _now() -> Instant:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Literal
+from urllib.parse import urlsplit
 
 import msgspec
 from msgspec import Struct
@@ -81,6 +82,25 @@ class AwsSettings(Section):
     connect_timeout_ms: Duration = Field(3000, alias="connect_timeout", description="to wait for a connection")
     read_timeout_ms: Duration = Field(20_000, alias="read_timeout", description="to wait for a byte of an answer")
     rate_share: float = Field(0.5, gt=0, le=1, description="part of AWS's published rates that is used at most")
+
+    @field_validator("endpoint_url")
+    @classmethod
+    def _endpoint_is_an_address(cls, value: str | None) -> str | None:
+        if value is None:
+            return value
+        parts = urlsplit(value)
+        try:
+            is_sound = parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0
+        except ValueError:  # no number, or beyond 65535
+            is_sound = False
+        if not is_sound:
+            raise ValueError("it is no address; write one such as http://127.0.0.1:8000 or https://vpce.example")
+        return value
+
+    @field_validator("regions")
+    @classmethod
+    def _regions_stand_once(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(value))
 
     def config(self) -> AwsConfig:
         """Return what the way to AWS needs."""

@@ -23,7 +23,7 @@ from analyzer.collected import Collected
 from analyzer.conclude import conclude
 from analyzer.errors import DynascopeError
 from analyzer.exporters.address import is_loopback
-from analyzer.exporters.assemble import Health, Spent
+from analyzer.exporters.assemble import Health, HistoryHealth, Spent
 from analyzer.exporters.marks import Marks
 from analyzer.exporters.server import Server
 from analyzer.interfaces import Stream
@@ -54,6 +54,7 @@ OpenStream = Callable[[RequestLogConfig, Iterable[Position], Callable[[], Instan
 _DRAIN_SECONDS = 2.5
 _CATCH_UP_SECONDS = 5.0
 _LOOK_AGAIN_SECONDS = 0.05
+_SOON_SECONDS = 1.0
 
 
 def _now() -> Instant:
@@ -260,8 +261,7 @@ class Daemon:
         """Hand the minutes that have closed to history, and return what it knows of the past."""
         if self._history is None:
             return EMPTY
-        self._history.take(self._watch.close_minutes(end))
-        self._history.lose(self._watch.closing.take_lost())
+        self._history.take(self._watch.close_minutes(end), self._watch.closing.take_lost())
         return self._history.past
 
     async def _keep_history(self) -> None:
@@ -310,6 +310,7 @@ class Daemon:
             joined=status.joined,
             set_aside=status.set_aside,
             marks_dropped=self._out.server.marks.dropped,
+            history=HistoryHealth() if self._history is None else self._history.health(),
         )
 
     def _show(self) -> None:
@@ -318,8 +319,15 @@ class Daemon:
         self._out.server.publish(rendering.exposition)
 
     async def _keep_state(self) -> None:
-        while not await self._pause(self._setup.checkpoint_every_ms / 1000):
-            await self._write_state()
+        """Write state ever so often, and soon after money was spent: who is killed goes on with what is left of it."""
+        every = self._setup.checkpoint_every_ms / 1000
+        step, waited, kept = min(every, _SOON_SECONDS), 0.0, self._polled.spent()
+        while not await self._pause(step):
+            waited += step
+            spent = self._polled.spent()
+            if waited >= every or spent != kept:
+                waited, kept = 0.0, spent
+                await self._write_state()
 
     async def _write_state(self) -> None:
         async with self._steady:

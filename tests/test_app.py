@@ -6,11 +6,11 @@ import resource
 import subprocess
 import sys
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import pytest
 
-from analyzer.app import Latest, Lossy, _history, _say_overdraft, make_logger
+from analyzer.app import Latest, Lossy, _history, _own_account, _say_overdraft, make_logger
 from analyzer.config import Settings
 from analyzer.errors import ContractError
 from analyzer.lease import LeaseConfig
@@ -18,12 +18,15 @@ from analyzer.lease_places import FilePlace
 from analyzer.polling import Poll
 from analyzer.setup import build_setup, load_setup, process_salt
 from analyzer.standby import Standby
+from collectors.aws.config import AwsConfig
 from collectors.cloudwatch_metrics.collector import CloudWatchMetrics
 from collectors.cloudwatch_metrics.config import MetricTarget
 from tests.support.scripted_aws import ScriptedAws
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from collectors.aws.session import Aws
 
 _RAISES = """
 import resource
@@ -118,3 +121,23 @@ def test_history_of_a_standby_has_a_way_outside_the_gate(tmp_path: Path) -> None
     assert keeper.is_ours() is None
     assert set(Way.ungated.operations()) == {"ListObjectsV2"}
     assert _history(setup, setup.history, log, ScriptedAws({}), None).is_ours() is True  # type: ignore[arg-type] # same
+
+
+async def test_a_region_that_hangs_delays_no_other_that_says_whose_the_credentials_are(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Hanging:
+        config = AwsConfig(regions=("eu-west-1", "us-east-1"))
+        answers = True
+
+        async def call(self, *_: str, region: str) -> dict[str, str]:
+            if region == "eu-west-1" or not self.answers:
+                await asyncio.Event().wait()
+            return {"Account": "111122223333"}
+
+    aws = Hanging()
+    assert await _own_account(cast("Aws", aws), make_logger("info", "json")) == "111122223333"
+    aws.answers = False
+    monkeypatch.setattr("analyzer.app._IDENTITY_SECONDS", 0.01)
+    assert await _own_account(cast("Aws", aws), make_logger("info", "json")) is None
+    assert "no answer in 0.01 seconds" in capsys.readouterr().err

@@ -124,6 +124,10 @@ def test_a_contract_that_speaks_of_tags_has_them_read(tmp_path: Path) -> None:
         ("aws: {accounts: [{role: 'arn:aws:iam::1:role/a'}]}", "a role belongs to an account; write account:"),
         ("aws: {max_usd_per_day: -1}", "aws.max_usd_per_day: input should be greater than or equal to 0"),
         ("aws: {max_usd_per_day: .inf}", "aws.max_usd_per_day: input should be a finite number"),
+        ("aws: {endpoint_url: 'localhost:8000'}", "aws.endpoint_url: it is no address; write one such as http://"),
+        ("aws: {endpoint_url: 'http://'}", "aws.endpoint_url: it is no address"),
+        ("aws: {endpoint_url: 'file:///etc/passwd'}", "aws.endpoint_url: it is no address"),
+        ("aws: {endpoint_url: 'http://127.0.0.1:99999'}", "aws.endpoint_url: it is no address"),
         ("aws: {rate_share: 0}", "aws.rate_share: input should be greater than 0"),
         ("aws: {region: [a]}", "aws.region: unknown key; did you mean regions?"),
         ("aws: {}\ncloudwatch_metrics: {every: 59s}", "cloudwatch_metrics.every: every look is calls to AWS"),
@@ -134,6 +138,14 @@ def test_what_is_wrong_is_told_with_its_mend(tmp_path: Path, text: str, fault: s
     (told,) = faults(tmp_path, f"{text}\n")
     assert told.startswith("d.yaml:")
     assert fault in told
+
+
+def test_a_region_that_is_named_twice_is_looked_at_once(tmp_path: Path) -> None:
+    file = tmp_path / "d.yaml"
+    file.write_text("aws: {regions: [us-east-1, eu-west-1, us-east-1]}\n")
+    settings = load_settings(file)
+    assert settings.aws is not None
+    assert settings.aws.regions == ("us-east-1", "eu-west-1")
 
 
 def test_what_aws_is_asked_takes_a_restart(tmp_path: Path) -> None:

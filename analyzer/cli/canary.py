@@ -70,6 +70,8 @@ def canary(  # noqa: PLR0913, PLR0917 -- one parameter an option
         raise UsageError("canary needs a TABLE and an --index")
     if not 1 <= probes <= _MOST_PROBES:
         raise UsageError(f"--probes {probes}: from 1 to {_MOST_PROBES:,}")
+    if not 0 <= most_usd < math.inf:
+        raise UsageError(f"--most-usd {most_usd:g}: a number of dollars, 0 or more")
     told = CanaryConfig(folder, probes=probes, every_ms=_duration(every), most_usd=most_usd)
     with_aws(partial(_measure, told, (table, index), is_dry=not yes), region, profile)
 

@@ -49,7 +49,7 @@ def config(
         from analyzer.setup import checked_settings  # noqa: PLC0415 -- it tries all that a file names, numpy and all
 
         settings = checked_settings(file)
-        if settings.request_log.config().is_empty:
+        if settings.request_log.config().is_empty and settings.aws is None:
             sys.stderr.write(f"{file}: request_log.files: nothing to read; `dynascope run` needs some\n")
     effective = settings.effective()
     write(json.dumps(effective, indent=2) + "\n" if output is ConfigFormat.JSON else _yaml(effective))

@@ -24,7 +24,7 @@ CERTIFICATE = "DYNASCOPE_CLIENT_CERT"
 
 _SECONDS = 10
 _SIGN_IN = 401
-_REFUSED = 400
+_REFUSED = {400, 413, 422}
 _LONGEST_REASON = 500
 _MOST_BYTES = 64 << 20
 _HINT = "start it with `dynascope run`, or say with --url where it listens; it takes orders on its own machine alone"
@@ -47,7 +47,7 @@ def ask_daemon(
     except urllib.error.HTTPError as refusal:
         with refusal:
             reason = refusal.read(_LONGEST_REASON).decode("utf-8", "replace").strip()
-        if refusal.code == _REFUSED:
+        if refusal.code in _REFUSED:
             raise UsageError(f"the daemon refuses {what}: {reason}") from None
         raise CollectError(f"{place}: {refusal.code} {reason}", hint=hint_of(refusal.code, _HINT)) from None
     except (OSError, ValueError) as error:

@@ -100,6 +100,8 @@ def test_who_stops_it_is_told_what_was_measured(aws: LocalAws, tmp_path: Path) -
     [
         (("orders",), "needs a TABLE and an --index"),
         (("orders", "--index", "by-status", "--probes", "0"), "from 1 to 10,000"),
+        (("orders", "--index", "by-status", "--most-usd", "nan"), "--most-usd nan: a number of dollars"),
+        (("orders", "--index", "by-status", "--most-usd=-1"), "--most-usd -1: a number of dollars"),
         (("orders", "--index", "by-status", "--every", "1ms"), "a tenth of a second at least"),
         (("orders", "--index", "by-status", "--every", "soon"), "--every"),
     ],

@@ -46,6 +46,13 @@ def test_the_file_stands_over_the_defaults_and_the_salt_is_not_told(
     assert "canary" not in told
 
 
+def test_what_reads_aws_alone_reads_something(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "d.yaml"
+    file.write_text("aws: {regions: [us-east-1]}\n")
+    assert execute(["config", "--config", str(file)]) == 0
+    assert capsys.readouterr().err == ""
+
+
 def test_faults_are_told_with_their_lines(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "d.yaml"
     file.write_text("windw: 20s\nkeys: x\n")
