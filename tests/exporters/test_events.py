@@ -171,7 +171,7 @@ def test_a_map_that_moved_on_sends_its_new_columns() -> None:
 
 
 def test_a_late_record_sends_the_columns_from_its_own_on() -> None:
-    before, now = at(), at()
+    before, now = at(), msgspec.structs.replace(at(), heat=at().heat.copy())
     now.heat[2, 350] = 0.9
     update = changed_columns(before, now)
     assert update is not None
