@@ -10,13 +10,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from analyzer.model.heatmap import RowKind
+from analyzer.model.heatmap import KeysFrom, RowKind
 from analyzer.model.instant import format_instant
 from analyzer.render.json import plain_value
 from analyzer.render.show import view_of
 from analyzer.render.words import clock, key_words, share
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from analyzer.model.heatmap import HeatMap, HeatRow
     from analyzer.model.instant import Instant
     from analyzer.render.show import Policy
@@ -156,13 +158,14 @@ def _row(heat_map: HeatMap, at: int, label: str, policy: Policy, salt: Salt | No
         **{f"share{end}": plain_value(float(value)) for end, value in zip(_ENDS, row.share, strict=True)},
         "heat_max": None if hottest is None else plain_value(float(heat_map.heat[at, hottest])),
         "heat_max_at": None if hottest is None else format_instant(heat_map.start + hottest * heat_map.step_ms),
-        "throttled": int(np.nansum(heat_map.throttled[at])),
+        "throttled": _tries(heat_map, at),
         "pattern": row.pattern,
         "caller": row.caller,
     }
 
 
 _ENDS = ("", "_low", "_high")
+_OF_LISTED = "what is listed, reads and writes together"
 
 
 def _token(row: HeatRow, policy: Policy, salt: Salt | None) -> str | None:
@@ -180,20 +183,32 @@ def _hottest(heat_map: HeatMap, at: int) -> int | None:
 def _in_words(heat_map: HeatMap, at: int, label: str) -> str:
     """Say a row in one line."""
     row = heat_map.rows[at]
-    low, high = share(row.share.low), share(row.share.high)
-    bounds = "" if low == high else f" ({low}–{high})"
-    words = [f"{label}: {share(row.share.value)} of {heat_map.direction.value}s{bounds}"]
+    is_listed = heat_map.keys is KeysFrom.CONTRIBUTOR_INSIGHTS
+    whole = _OF_LISTED if is_listed else f"{heat_map.direction.value}s{_bounds(row.share.low, row.share.high, share)}"
+    words = [f"{label}: {share(row.share.value)} of {whole}"]
     hottest = _hottest(heat_map, at)
     if hottest is not None:
         what = "its hottest key" if row.kind is not RowKind.KEY else "hottest"
         when = clock(heat_map.start + hottest * heat_map.step_ms)
-        words.append(f"{what} {heat_map.heat[at, hottest]:.2f} of the ceiling at {when}")
-    tries = int(np.nansum(heat_map.throttled[at]))
-    if tries:
-        words.append(f"{tries:,} throttled tries")
+        low, high = float(heat_map.low[at, hottest]), float(heat_map.high[at, hottest])
+        edges = _bounds(low, high, "{:.2f}".format) if is_listed else ""
+        words.append(f"{what} {heat_map.heat[at, hottest]:.2f}{edges} of the ceiling at {when}")
+    tries = _tries(heat_map, at)
+    if tries or tries is None:
+        words.append("throttled tries not known" if tries is None else f"{tries:,} throttled tries")
     if row.pattern or row.caller:
         words.append(" by ".join(one for one in (row.pattern, row.caller) if one))
     return ", ".join(words)
+
+
+def _bounds(low: float, high: float, word: Callable[[float], str]) -> str:
+    return "" if word(low) == word(high) else f" ({word(low)}–{word(high)})"
+
+
+def _tries(heat_map: HeatMap, at: int) -> int | None:
+    """Return the throttled tries of a row, None where nothing told any of them."""
+    tries = heat_map.throttled[at]
+    return int(np.nansum(tries)) if np.isfinite(tries).any() else None
 
 
 def _hundredths(values: np.ndarray) -> np.ndarray:

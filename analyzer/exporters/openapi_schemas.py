@@ -64,12 +64,16 @@ _ROW = _object(
     units=_NUMBER,
     units_low=_NUMBER,
     units_high=_NUMBER,
-    share=_said(_NUMBER, "of the target's units in the time of the map, 0 to 1"),
+    share=_said(
+        _NUMBER,
+        "of the target's units in the time of the map, 0 to 1; where Contributor Insights tells the keys, of what it "
+        "lists, reads and writes together, and so at most of all",
+    ),
     share_low=_NUMBER,
     share_high=_NUMBER,
     heat_max=_said(_MAYBE_NUMBER, "share of the ceiling in the hottest column"),
     heat_max_at=_MAYBE_TIME,
-    throttled=_said(_COUNT, "throttled tries in the time of the map"),
+    throttled=_said(_maybe(_COUNT), "throttled tries in the time of the map; null: not known"),
     pattern=_MAYBE_TEXT,
     caller=_MAYBE_TEXT,
 )
@@ -100,7 +104,7 @@ _MAP = _object(
     ),
     low=_said(_BYTES, "lower bound of heat, the same way"),
     high=_said(_BYTES, "upper bound of heat, the same way"),
-    throttled=_said(_BYTES, "uint8, row by row: throttled tries, at most 255"),
+    throttled=_said(_BYTES, "uint8, row by row: throttled tries, at most 255; 0 too where a row's are not known"),
     top=_object(
         units=_said(_list(_MAYBE_NUMBER), "capacity units a second of the target by column"),
         limit=_said(_MAYBE_NUMBER, "units a second that it is provisioned for; null: on demand, or not known"),

@@ -39,7 +39,8 @@ HOW_TO_SEE_KEYS = (
 def draw_insights(traffic: Traffic, direction: Direction, window: Window, around: Around) -> HeatMap:
     """Draw the keys that Contributor Insights lists, by the minute; it does not tell their reads and writes apart.
 
-    A minute in which a key is not listed is not known: there are at most some hundred keys a minute.
+    A minute in which a key is not listed is not known: there are at most some hundred keys a minute. Neither are tries
+    where no rule of throttled keys was read. A share is of what is listed, and so at most of all.
     """
     start = window.start // MINUTE_MS * MINUTE_MS
     columns = -(-(window.end - start) // MINUTE_MS)
@@ -51,7 +52,8 @@ def draw_insights(traffic: Traffic, direction: Direction, window: Window, around
     listed.sort(key=lambda key: tree_place(key.name.partition, first))
     ceiling = float(ceiling_of(direction))
     heat, low, high = (np.full((len(listed), columns), np.nan) for _ in range(3))
-    tries = np.zeros((len(listed), columns))
+    is_throttle_told = bool(refused) or Sight.INSIGHTS_THROTTLED in traffic.sights
+    tries = np.full((len(listed), columns), 0.0 if is_throttle_told else np.nan)
     for at, key in enumerate(listed):
         for minute in key.minutes:
             column = (minute.start - start) // MINUTE_MS
@@ -71,7 +73,10 @@ def draw_insights(traffic: Traffic, direction: Direction, window: Window, around
         step_ms=MINUTE_MS,
         columns=columns,
         keys=KeysFrom.CONTRIBUTOR_INSIGHTS,
-        rows=tuple(_row(key, ranks[key.name], float(np.nansum(units[at]))) for at, key in enumerate(listed)),
+        rows=tuple(
+            _row(key, ranks[key.name], [float(np.nansum(rates[at])) * ceiling for rates in (heat, low, high)])
+            for at, key in enumerate(listed)
+        ),
         heat=heat,
         low=low,
         high=high,
@@ -113,14 +118,14 @@ def draw_unseen(traffic: Traffic, direction: Direction, window: Window, around: 
     )
 
 
-def _row(key: InsightKey, rank: int, units: float) -> HeatRow:
-    total = units * _MINUTE_SECONDS
+def _row(key: InsightKey, rank: int, rates: Sequence[float]) -> HeatRow:
+    """Return a row; `rates` are its units a second, summed over minutes, with their bounds."""
     return HeatRow(
         kind=RowKind.KEY,
         key=key.key,
         key_template=key.key_template,
-        units=Estimate.exact(total),
-        share=Estimate.exact(key.share),
+        units=Estimate(*(rate * _MINUTE_SECONDS for rate in rates)),
+        share=Estimate(key.share, 0.0, key.share),
         rank=rank,
     )
 

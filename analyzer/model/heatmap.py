@@ -43,6 +43,7 @@ class LabelKind(StrEnum):
 class HeatRow(Struct, frozen=True, kw_only=True):
     """One row; `share` is its part of the target's units in the map's time, `units` those units.
 
+    Of Contributor Insights `share` is of what it lists, reads and writes together: of all it is that at most.
     `rank` counts keys by units from 1, None of a bucket. `members` are the keys of a bucket that were told apart at any
     time. `key` is never printed but through the show policy.
     """

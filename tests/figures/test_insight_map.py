@@ -6,12 +6,13 @@ from typing import Any
 
 import numpy as np
 
+from analyzer.exporters.api_map import map_object
 from analyzer.figures.heatmap import Around
 from analyzer.figures.insight_map import draw_insights, draw_unseen
 from analyzer.model.batch import MetricSeries
 from analyzer.model.counts import KeyLevel, KeyName
 from analyzer.model.finding import Direction
-from analyzer.model.heatmap import KeysFrom, LabelKind
+from analyzer.model.heatmap import HeatMap, KeysFrom, LabelKind
 from analyzer.model.sight import Sight
 from analyzer.model.traffic import InsightKey, InsightMinute
 from analyzer.model.window import Window
@@ -54,6 +55,11 @@ def test_keys_stand_by_the_minute_in_the_order_of_the_tree() -> None:
     assert (drawn.low[1, 0], drawn.high[1, 0]) == (0.1, 0.2)
     assert np.isnan(drawn.heat[0, 0])
     assert drawn.units[0, 1] == 2700.0
+    assert [tuple(row.share) for row in drawn.rows] == [(0.5, 0.0, 0.5), (0.6, 0.0, 0.6)]
+    assert [[round(units) for units in row.units] for row in drawn.rows] == [
+        [162_000, 81_000, 162_000],
+        [108_000, 54_000, 108_000],
+    ]
 
 
 def test_where_reads_and_writes_are_bounded_the_middle_is_told() -> None:
@@ -73,6 +79,18 @@ def test_throttles_of_a_key_stand_at_it() -> None:
     )
     drawn = draw_insights(traffic(insights=(key("A", (1, 0.8), (99, 0.9)), throttles)), Direction.READ, HOUR, Around())
     assert drawn.throttled.sum() == drawn.throttled[0, 1] == 12.0
+
+
+def test_tries_are_not_known_where_no_rule_tells_them() -> None:
+    def drawn(*sights: Sight) -> HeatMap:
+        told = traffic(insights=(key("A", (1, 0.8)),), sights=frozenset(sights))
+        return draw_insights(told, Direction.READ, HOUR, Around())
+
+    unknown, known = drawn(Sight.INSIGHTS_ACCESSED), drawn(Sight.INSIGHTS_ACCESSED, Sight.INSIGHTS_THROTTLED)
+    shown = [map_object(one, HOUR.end, "reveal") for one in (unknown, known)]
+    assert [one["rows"][0]["throttled"] for one in shown] == [None, 0]
+    words = "A: 50% of what is listed, reads and writes together, hottest 0.80 (0.40–0.80) of the ceiling at 00:01:00"
+    assert [one["text"] for one in shown] == [[f"{words}, throttled tries not known"], [words]]
 
 
 def test_a_key_that_stays_hot_is_labelled_here_too() -> None:
