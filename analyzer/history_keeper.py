@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from msgspec import DecodeError
 
 from analyzer.correlator.attributor import Attributor
+from analyzer.exporters.assemble import HistoryHealth
 from analyzer.history.compaction import tidy
 from analyzer.history.day import Day
 from analyzer.history.files import HistoryError, TornError
@@ -91,6 +92,8 @@ class HistoryKeeper:
         self.is_ours: Callable[[], bool | None] = _always
         self.past: History = EMPTY
         self.lost = 0
+        self._torn = 0
+        self._dropped = 0
         self.adopt(contract)
 
     def adopt(self, contract: Contract) -> None:
@@ -98,8 +101,13 @@ class HistoryKeeper:
         self._attribute = Attributor(contract)
         self._name = contract.caller_of
 
-    def take(self, minutes: Iterable[Closed]) -> None:
-        """Take in minutes that have closed; of more than wait at most the oldest are lost."""
+    def take(self, minutes: Iterable[Closed], lost: Iterable[Instant] = ()) -> None:
+        """Take in minutes that have closed; of more than wait at most the oldest are lost.
+
+        `lost` are minutes that waited when the daemon ended, and are not known any more.
+        """
+        for start in lost:
+            self._lose(start)
         is_ours = self.is_ours()
         self._was_ours |= bool(is_ours)
         if is_ours is False:
@@ -117,11 +125,6 @@ class HistoryKeeper:
         """The minutes that wait to be written, that which is being written among them."""
         waiting = (closed.counts.window.start for closed in self._waiting)
         return (*waiting, *(() if self._in_hand is None else (self._in_hand,)))
-
-    def lose(self, minutes: Iterable[Instant]) -> None:
-        """Count minutes as lost that waited when the daemon ended, and are not known any more."""
-        for start in minutes:
-            self._lose(start)
 
     def _lose(self, start: Instant) -> None:
         """Take note of a minute that was never written; those that follow one another make one hole."""
@@ -238,7 +241,7 @@ class HistoryKeeper:
             day.resume(kind, None)
         except (TornError, DecodeError):
             await self._dataset.set_aside(name)
-            self._log.error("history set aside: it cannot be read", file=str(name))
+            self._note_torn(str(name))
             day.resume(kind, None)
 
     def _let_days_go(self) -> None:
@@ -246,9 +249,9 @@ class HistoryKeeper:
         older = sorted(self._days)[:-2]
         for number in older:
             if not self._days[number].owes:
-                del self._days[number]
+                self._dropped += self._days.pop(number).dropped
         for number in sorted(self._days)[:-_MOST_DAYS]:
-            del self._days[number]
+            self._dropped += self._days.pop(number).dropped
             self._log.error("history of a day is lost: it could not be written", day=format_instant(number * DAY_MS))
 
     async def _tidy(self, now: Instant) -> None:
@@ -256,12 +259,21 @@ class HistoryKeeper:
             if self.is_ours():
                 tidied = await tidy(self._dataset, self._keeping, now)
                 for name in tidied.torn:
-                    self._log.error("history set aside: it cannot be read", file=name)
+                    self._note_torn(name)
             self.past = await load_past(self._dataset, now)
         except HistoryError as error:
             self._tell(_TIDYING, str(error))
         else:
             self._tell(_TIDYING, None)
+
+    def _note_torn(self, name: str) -> None:
+        self._torn += 1
+        self._log.error("history set aside: it cannot be read", file=name)
+
+    def health(self) -> HistoryHealth:
+        """Return what was lost since the process began."""
+        dropped = self._dropped + sum(day.dropped for day in self._days.values())
+        return HistoryHealth(torn_files=self._torn, lost=self.lost, dropped_pairs=dropped)
 
     async def _try(self, work: object, what: str) -> bool:
         try:

@@ -11,6 +11,7 @@ from analyzer.closing import Closed
 from analyzer.config import load_settings
 from analyzer.config_history import HistoryConfig
 from analyzer.errors import ConfigError, UsageError
+from analyzer.exporters.assemble import HistoryHealth
 from analyzer.history.columns import Kind
 from analyzer.history.compaction import Keeping
 from analyzer.history.dataset import Dataset
@@ -168,9 +169,10 @@ def test_the_other_half_of_a_minute_that_is_being_let_go_is_written(desk: Desk) 
 
 
 def test_minutes_that_were_lost_by_a_restart_are_counted(desk: Desk) -> None:
-    desk.keeper.lose([T, T + MINUTE])
+    desk.keeper.take((), lost=[T, T + MINUTE])
     (hole,) = desk.keeper.gaps(T + 3 * MINUTE)
-    assert (desk.keeper.lost, hole.start, hole.end) == (2, T, T + 2 * MINUTE)
+    assert (hole.start, hole.end) == (T, T + 2 * MINUTE)
+    assert desk.keeper.health() == HistoryHealth(lost=2)
 
 
 def test_a_contract_that_is_loaded_anew_names_what_is_written_from_then_on(desk: Desk) -> None:
@@ -332,6 +334,7 @@ def test_a_torn_file_of_the_day_is_set_aside_before_it_is_replaced(desk: Desk) -
     assert [row["id"] for row in desk.read(Kind.FINDINGS)] == ["f2"]
     assert file.with_name(f"{file.name}.torn").read_bytes() == b"PAR1"
     assert desk.log.lines == [("error", "history set aside: it cannot be read")]
+    assert keeper.health() == HistoryHealth(torn_files=1)
 
 
 def of_day(desk: Desk, kind: Kind, days: int) -> list[dict[str, Any]]:
@@ -426,6 +429,7 @@ def test_a_torn_file_is_set_aside_and_said(desk: Desk) -> None:
     asyncio.run(live(desk.keeper, lambda: None, desk.closed(1), file))
     assert desk.log.lines == [("error", "history set aside: it cannot be read")]
     assert torn.with_name(f"{torn.name}.torn").exists()
+    assert desk.keeper.health() == HistoryHealth(torn_files=1)
 
 
 def test_who_stands_by_reads_and_writes_nothing_until_it_is_its_turn(

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 __all__ = [
     "RECORD_COUNTERS",
     "Health",
+    "HistoryHealth",
     "Kept",
     "Ledger",
     "SourceHealth",
@@ -61,6 +62,14 @@ class Spent(Struct, frozen=True):
     usd: dict[str, float] = {}
 
 
+class HistoryHealth(Struct, frozen=True):
+    """What history lost since the process began: files that cannot be read, minutes, pairs of entities."""
+
+    torn_files: int = 0
+    lost: int = 0
+    dropped_pairs: int = 0
+
+
 class Health(Struct, frozen=True, kw_only=True):
     """How the daemon and its source stand; `…_seconds` without a duration are times since the epoch.
 
@@ -83,6 +92,7 @@ class Health(Struct, frozen=True, kw_only=True):
     joined: int = 0
     set_aside: int = 0
     marks_dropped: int = 0
+    history: HistoryHealth = HistoryHealth()
 
 
 class Ledger(Struct, frozen=True):
@@ -146,6 +156,8 @@ def _describe_health(table: SeriesTable, health: Health) -> None:
     table.add("dynascope_records_joined_total", (log.source,), health.joined)
     table.add("dynascope_records_set_aside_total", (log.source,), health.set_aside)
     table.add("dynascope_marks_dropped_total", (), health.marks_dropped)
+    for name in HistoryHealth.__struct_fields__:
+        table.add(f"dynascope_history_{name}_total", (), getattr(health.history, name))
     for one in (*((log,) if health.reads_log else ()), *health.polled):
         table.raise_to("dynascope_source_up", (one.source,), float(one.is_up))
         _raise_known(table, "dynascope_source_last_success_timestamp_seconds", (one.source,), one.last_success_seconds)

@@ -249,6 +249,14 @@ METRICS: tuple[Metric, ...] = (
         of_target=False,
     ),
     *(
+        _counter(f"dynascope_history_{name}_total", f"{text}; counted since the process began.", of_target=False)
+        for name, text in (
+            ("torn_files", "Files of history that cannot be read, and were set aside"),
+            ("lost", "Minutes that history lacks, since they could not be written in time"),
+            ("dropped_pairs", "Pairs of entities that one trace reads, and entities, that made room for others"),
+        )
+    ),
+    *(
         Metric(name=name, kind=Kind.COUNTER, help=text, labels=("api",))
         for name, text in (
             ("dynascope_aws_calls_total", "Calls to AWS."),

@@ -56,6 +56,11 @@ class Day:
         return self.number * DAY_MS
 
     @property
+    def dropped(self) -> int:
+        """How many pairs and entities made room for more frequent ones."""
+        return self._together.dropped
+
+    @property
     def owes(self) -> bool:
         """Whether any of its files is to be written."""
         return bool(self._changed)

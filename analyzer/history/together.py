@@ -11,6 +11,8 @@ import pyarrow as pa
 from analyzer.history.columns import SCHEMAS, Kind
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
     from analyzer.model.calls import Call, CallBook
     from analyzer.model.instant import Instant
     from analyzer.model.window import Window
@@ -20,22 +22,46 @@ __all__ = ["Together", "pair_rows", "together_in", "together_of"]
 _MOST = 500
 """Pairs that a day tells of, the most frequent first; a trace of a job may read everything."""
 _MOST_A_TRACE = 20
+_MOST_KNOWN = 8 * _MOST
+"""Pairs, and entities, that are counted at once: what is told of a day is far above what makes room."""
 
 Entity = tuple[str, str]
 """A table, and the shape of its partition key as the contract or the log has it; empty where it is not known."""
+Pair = tuple[Entity, Entity]
 
 
 class Together:
-    """Traces by entity and by pair of entities; what is added later adds up."""
+    """Traces by entity and by pair of entities; what is added later adds up.
+
+    Of more than are known at once the rarest half makes room, which `dropped` counts.
+    """
 
     def __init__(self) -> None:
         self.alone: Counter[Entity] = Counter()
-        self.pairs: Counter[tuple[Entity, Entity]] = Counter()
+        self.pairs: Counter[Pair] = Counter()
+        self.dropped = 0
 
     def add(self, other: Together) -> None:
         """Take in what another stretch told."""
-        self.alone.update(other.alone)
-        self.pairs.update(other.pairs)
+        self.count(other.alone, other.pairs)
+        self.dropped += other.dropped
+
+    def count(self, alone: Mapping[Entity, int] | Iterable[Entity], pairs: Mapping[Pair, int] | Iterable[Pair]) -> None:
+        """Take in entities, and pairs of them."""
+        self.alone.update(alone)
+        self.pairs.update(pairs)
+        if len(self.pairs) > _MOST_KNOWN:
+            self._keep(Counter(dict(self.pairs.most_common(_MOST_KNOWN // 2))), self.alone)
+        if len(self.alone) > _MOST_KNOWN:
+            paired = {entity for pair in self.pairs for entity in pair}
+            ranked = sorted(self.alone.items(), key=lambda one: (one[0] not in paired, -one[1]))
+            alone = Counter(dict(ranked[: _MOST_KNOWN // 2]))
+            pairs_left = {pair: traces for pair, traces in self.pairs.items() if pair[0] in alone and pair[1] in alone}
+            self._keep(Counter(pairs_left), alone)
+
+    def _keep(self, pairs: Counter[Pair], alone: Counter[Entity]) -> None:
+        self.dropped += len(self.pairs) - len(pairs) + len(self.alone) - len(alone)
+        self.pairs, self.alone = pairs, alone
 
 
 def together_in(book: CallBook, window: Window) -> Together:
@@ -44,8 +70,7 @@ def together_in(book: CallBook, window: Window) -> Together:
     for calls in book.by_trace().values():
         if window.holds(calls[0].time):
             entities = sorted({entity for call in calls if (entity := _entity(call)) is not None})[:_MOST_A_TRACE]
-            found.alone.update(entities)
-            found.pairs.update(combinations(entities, 2))
+            found.count(entities, combinations(entities, 2))
     return found
 
 

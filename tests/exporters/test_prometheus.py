@@ -12,6 +12,7 @@ from prometheus_client.parser import text_string_to_metric_families as parse_tex
 from analyzer.exporters.assemble import (
     RECORD_COUNTERS,
     Health,
+    HistoryHealth,
     Kept,
     Ledger,
     SourceHealth,
@@ -291,11 +292,13 @@ def test_every_record_counter_is_there_from_the_start() -> None:
 
 
 def test_what_logs_had_alike_and_what_made_room_is_counted() -> None:
-    health = msgspec.structs.replace(HEALTH, joined=7, set_aside=5, marks_dropped=3)
+    health = msgspec.structs.replace(HEALTH, joined=7, set_aside=5, marks_dropped=3, history=HistoryHealth(1, 2, 4))
     series = assemble(health, None, None, Ledger(), lambda _: "")
     assert series.values("dynascope_records_joined_total") == {("request-log",): 7}
     assert series.values("dynascope_records_set_aside_total") == {("request-log",): 5}
     assert series.values("dynascope_marks_dropped_total") == {(): 3}
+    lost = [series.values(f"dynascope_history_{name}_total") for name in HistoryHealth.__struct_fields__]
+    assert lost == [{(): 1}, {(): 2}, {(): 4}]
 
 
 def test_series_beyond_the_bound_are_folded_and_counted() -> None:

@@ -14,7 +14,7 @@ from analyzer.history.daily import finding_rows, table_rows
 from analyzer.history.dataset import Dataset
 from analyzer.history.folder import FolderBlobs
 from analyzer.history.past import load_past, past_of
-from analyzer.history.together import pair_rows, together_in, together_of
+from analyzer.history.together import Together, pair_rows, together_in, together_of
 from analyzer.model.calls import CallBook
 from analyzer.model.finding import Confidence, Finding, Severity
 from analyzer.model.history import EMPTY, History
@@ -191,3 +191,20 @@ def test_the_summary_of_a_row_names_a_key_by_its_template() -> None:
         key_template={"PK": "CASE#<number>"},
     )
     assert finding_rows(WEEK.start, [one])["summary"].to_pylist() == ["CASE#<number> takes 41%"]
+
+
+def test_what_is_counted_together_has_a_bound_and_what_made_room_is_counted() -> None:
+    often = (("cases", "OFTEN"), ("users", "OFTEN"))
+    found = Together()
+    for stretch in range(10):
+        rare = [("cases", f"R{stretch}-{number:04d}") for number in range(1000)]
+        found.count([*often, *rare], [often, *zip(rare[::2], rare[1::2], strict=True)])
+        found.count([], [often])
+    assert len(found.alone) <= 4000
+    assert len(found.pairs) <= 4000
+    assert found.pairs[often] == 20
+    assert found.dropped > 0
+    for number in range(4001):
+        found.count([], [(("a", str(number)), ("b", str(number)))])
+    assert len(found.pairs) <= 4000
+    assert found.pairs[often] == 20
