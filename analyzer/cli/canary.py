@@ -42,7 +42,9 @@ def canary(  # noqa: PLR0913, PLR0917 -- one parameter an option
     state: Annotated[
         Path | None, typer.Option(metavar="DIR", help="the daemon's state folder, where it is noted what to remove")
     ] = None,
-    config: Annotated[Path | None, typer.Option(metavar="FILE", help="configuration: the state folder")] = None,
+    config: Annotated[
+        Path | None, typer.Option("--config", "-c", metavar="FILE", help="configuration: the state folder")
+    ] = None,
     region: RegionOption = None,
     profile: ProfileOption = None,
 ) -> None:

@@ -53,7 +53,9 @@ def capacity(  # noqa: PLR0913, PLR0917 -- one parameter an option
         PageFormat | None, typer.Option("--format", help="how to print; else by the name of -o, else text")
     ] = None,
     output: Annotated[Path | None, typer.Option("-o", "--output", metavar="FILE", help="write there")] = None,
-    config: Annotated[Path | None, typer.Option(metavar="FILE", help="configuration: prices, contract")] = None,
+    config: Annotated[
+        Path | None, typer.Option("--config", "-c", metavar="FILE", help="configuration: prices, contract")
+    ] = None,
     region: RegionOption = None,
     profile: ProfileOption = None,
     shape: Annotated[Input, typer.Option("--input", help="what wrote the logs; auto looks at them")] = Input.AUTO,

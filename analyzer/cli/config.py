@@ -22,7 +22,7 @@ class ConfigFormat(StrEnum):
 
 def config(
     file: Annotated[
-        Path | None, typer.Option("--config", metavar="FILE", help="configuration to read; else the defaults")
+        Path | None, typer.Option("--config", "-c", metavar="FILE", help="configuration to read; else the defaults")
     ] = None,
     schema: Annotated[bool, typer.Option("--schema", help="print the JSON Schema of the file instead")] = False,
     output: Annotated[ConfigFormat, typer.Option("--format", help="how to print it")] = ConfigFormat.YAML,

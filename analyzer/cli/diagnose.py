@@ -38,7 +38,7 @@ def diagnose(  # noqa: PLR0913, PLR0917 -- one parameter an option
     ] = None,
     watch: Annotated[bool, typer.Option("--watch", help="look again each minute, until it is stopped")] = False,
     from_: Annotated[
-        str | None, typer.Option("--from", metavar="URL", help="ask a daemon that runs, instead of AWS")
+        str | None, typer.Option("--from", "--url", metavar="URL", help="ask a daemon that runs, instead of AWS")
     ] = None,
     output: Annotated[Format, typer.Option("--format", help="how to print")] = Format.TEXT,
     fail_on: Annotated[
@@ -49,7 +49,9 @@ def diagnose(  # noqa: PLR0913, PLR0917 -- one parameter an option
     yes: Annotated[bool, typer.Option("--yes", help="sweep without asking, whatever it costs")] = False,
     verbose: Annotated[bool, typer.Option("--verbose", help="tell calls, rounds and dollars")] = False,
     salt_file: Annotated[Path | None, typer.Option(metavar="FILE", help="secret that the samplers share")] = None,
-    config: Annotated[Path | None, typer.Option(metavar="FILE", help="configuration: thresholds, contract")] = None,
+    config: Annotated[
+        Path | None, typer.Option("--config", "-c", metavar="FILE", help="configuration: thresholds, contract")
+    ] = None,
     region: Annotated[
         list[str] | None, typer.Option("--region", metavar="REGION", help="AWS region, several for a sweep")
     ] = None,

@@ -37,7 +37,9 @@ def document(  # noqa: PLR0913, PLR0917 -- one parameter an option
     form: Annotated[
         PageFormat | None, typer.Option("--format", help="how to print; else by the name of -o, else markdown")
     ] = None,
-    config: Annotated[Path | None, typer.Option(metavar="FILE", help="configuration: prices, salt")] = None,
+    config: Annotated[
+        Path | None, typer.Option("--config", "-c", metavar="FILE", help="configuration: prices, salt")
+    ] = None,
     shape: Annotated[Input, typer.Option("--input", help="what wrote the logs; auto looks at them")] = Input.AUTO,
     mapping: Annotated[
         Path | None, typer.Option(metavar="FILE", help="where the fields stand, for --input mapped")

@@ -41,7 +41,9 @@ def insights(  # noqa: PLR0913, PLR0917 -- one parameter an option
     state: Annotated[
         Path | None, typer.Option(metavar="DIR", help="the daemon's state folder, where intents are kept")
     ] = None,
-    config: Annotated[Path | None, typer.Option(metavar="FILE", help="configuration: the state folder")] = None,
+    config: Annotated[
+        Path | None, typer.Option("--config", "-c", metavar="FILE", help="configuration: the state folder")
+    ] = None,
     region: RegionOption = None,
     profile: ProfileOption = None,
 ) -> None:

@@ -32,7 +32,9 @@ def key(
     table: Annotated[str, typer.Option("--table", metavar="TABLE", help="the table, or a glob")] = "*",
     since: Annotated[str, typer.Option(metavar="DURATION", help="how far back to look; reports reach 15 days")] = "3h",
     salt_file: Annotated[Path | None, typer.Option(metavar="FILE", help="secret that the samplers share")] = None,
-    config: Annotated[Path | None, typer.Option(metavar="FILE", help="configuration: the salt")] = None,
+    config: Annotated[
+        Path | None, typer.Option("--config", "-c", metavar="FILE", help="configuration: the salt")
+    ] = None,
     region: RegionOption = None,
     profile: ProfileOption = None,
 ) -> None:

@@ -6,7 +6,7 @@ import sys
 import traceback
 from importlib import import_module
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer.core import TyperGroup
@@ -84,8 +84,21 @@ app = typer.Typer(
 )
 
 
+def _say_version(is_asked: bool) -> None:  # noqa: FBT001 -- typer calls it so
+    if is_asked:
+        from analyzer.cli.version import version  # noqa: PLC0415 -- light start
+
+        version(as_json=False)
+        raise typer.Exit
+
+
 @app.callback()
-def _program() -> None:
+def _program(
+    version: Annotated[  # noqa: ARG001 -- its callback does all
+        bool,
+        typer.Option("--version", callback=_say_version, is_eager=True, help="say which version this is, and stop"),
+    ] = False,
+) -> None:
     pass
 
 

@@ -29,7 +29,7 @@ def replay(  # noqa: PLR0913, PLR0917 -- one parameter an option
     ] = None,
     salt_file: Annotated[Path | None, typer.Option(metavar="FILE", help="secret that the samplers share")] = None,
     config: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="configuration: thresholds, bounds, contract")
+        Path | None, typer.Option("--config", "-c", metavar="FILE", help="configuration: thresholds, bounds, contract")
     ] = None,
     history: HistoryOption = None,
 ) -> None:

@@ -82,7 +82,7 @@ def report(  # noqa: PLR0913, PLR0917 -- one parameter an option
     keys: Annotated[WeekKeys, typer.Option(help="how keys are shown")] = WeekKeys.TEMPLATE,
     fail_on: Annotated[FailOn, typer.Option(help="end with 1 for an item of this severity or worse")] = FailOn.HIGH,
     config: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="configuration: history, contract, prices")
+        Path | None, typer.Option("--config", "-c", metavar="FILE", help="configuration: history, contract, prices")
     ] = None,
     region: RegionOption = None,
     profile: ProfileOption = None,

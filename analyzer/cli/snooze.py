@@ -36,10 +36,11 @@ def snooze(  # noqa: PLR0913, PLR0917 -- one parameter an option
     end: Annotated[str | None, typer.Option("--end", metavar="ID", help="end a snooze now")] = None,
     output: Annotated[SnoozeFormat, typer.Option("--format", help="how to print")] = SnoozeFormat.TEXT,
     url: Annotated[
-        str | None, typer.Option("--url", metavar="URL", help="where the daemon listens; else as --config says")
+        str | None,
+        typer.Option("--url", "--from", metavar="URL", help="where the daemon listens; else as --config says"),
     ] = None,
     config: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="the daemon's configuration: its address and its state")
+        Path | None, typer.Option("--config", "-c", metavar="FILE", help="the daemon's configuration: its address and its state")
     ] = None,
 ) -> None:
     """Be told of a finding again on a day that you name, and not before.

@@ -29,7 +29,7 @@ _LONGEST_REASON = 500
 _MOST_BYTES = 64 << 20
 _HINT = "start it with `dynascope run`, or say with --url where it listens; it takes orders on its own machine alone"
 
-UrlOption = Annotated[str, typer.Option("--url", metavar="URL", help="where the daemon listens")]
+UrlOption = Annotated[str, typer.Option("--url", "--from", metavar="URL", help="where the daemon listens")]
 
 
 def ask_daemon(

@@ -29,7 +29,7 @@ class TopFormat(StrEnum):
 
 def top(
     for_: Annotated[str | None, typer.Option("--for", metavar="DURATION", help="how long to look, such as 10s")] = None,
-    from_: Annotated[str, typer.Option("--from", metavar="URL", help="where the daemon listens")] = DAEMON,
+    from_: Annotated[str, typer.Option("--from", "--url", metavar="URL", help="where the daemon listens")] = DAEMON,
     output: Annotated[TopFormat, typer.Option("--format", help="how to print")] = TopFormat.TEXT,
     fail_on: Annotated[
         FailOn, typer.Option(metavar="SEVERITY", help="end with 1 for findings this bad or worse, or never")

@@ -40,7 +40,9 @@ def whatif(  # noqa: PLR0913, PLR0917 -- one parameter an option
     into: Annotated[int, typer.Option("--into", min=2, max=1000, metavar="N", help="into how many parts")],
     output: Annotated[_Format, typer.Option("--format", help="how to print the outcome")] = _Format.TEXT,
     salt_file: Annotated[Path | None, typer.Option(metavar="FILE", help="secret that the samplers share")] = None,
-    config: Annotated[Path | None, typer.Option(metavar="FILE", help="configuration: the salt")] = None,
+    config: Annotated[
+        Path | None, typer.Option("--config", "-c", metavar="FILE", help="configuration: the salt")
+    ] = None,
     shape: Annotated[Input, typer.Option("--input", help="what wrote the logs; auto looks at them")] = Input.AUTO,
     mapping: Annotated[
         Path | None, typer.Option(metavar="FILE", help="where the fields stand, for --input mapped")

@@ -18,6 +18,7 @@ __all__ = ["change_words", "compared_rows", "dark_words", "first_words", "spent_
 _HEADER = ("", "now", "1 h ago", "1 d ago", "7 d ago", "")
 _MOST_ROWS = 7
 _SHORT_ROWS = 5
+_SHORT_SECONDS = 120
 
 
 def first_words(diagnosis: Diagnosis) -> tuple[str, str]:
@@ -34,12 +35,17 @@ def time_words(diagnosis: Diagnosis) -> str:
     """Say of when it is: `as of 02:58:00, 2 min behind`, then the stretch, place and how sure."""
     report = diagnosis.report
     behind = diagnosis.behind_ms
-    late = "" if behind is None else f", {round(behind / 60_000)} min behind"
-    words = [f"as of {clock(report.as_of)}{late}", f"UTC, {round(report.window.seconds / 60)} min looked at"]
+    late = "" if behind is None else f", {_length(behind / 1000)} behind"
+    words = [f"as of {clock(report.as_of)}{late}", f"UTC, {_length(report.window.seconds)} looked at"]
     words += [word for word in (report.region, report.account) if word]
     if diagnosis.lead is not None:
         words.append(diagnosis.lead.confidence.value)
     return plain(" · ".join(words))
+
+
+def _length(seconds: float) -> str:
+    """Write how long a stretch is: `20 s`, `30 min`."""
+    return f"{round(seconds)} s" if seconds < _SHORT_SECONDS else f"{round(seconds / 60)} min"
 
 
 def change_words(change: Change) -> str:

@@ -57,6 +57,24 @@ def test_every_command_there_is_can_be_found() -> None:
         assert execute([name, "--help"]) == 0
 
 
+def test_the_version_is_told_by_a_word_and_by_an_option(capsys: pytest.CaptureFixture[str]) -> None:
+    assert execute(["version"]) == execute(["--version"]) == 0
+    first, second = capsys.readouterr().out.splitlines()
+    assert first == second
+
+
+def options_of(name: str) -> list[set[str]]:
+    command = main.typer.main.get_command(main.app).get_command(None, name)  # type: ignore[attr-defined]
+    return [set(one.opts) for one in command.params]
+
+
+def test_one_thing_has_the_same_names_in_every_command() -> None:
+    for name in COMMANDS:
+        assert all("-c" in one for one in options_of(name) if "--config" in one), name
+    for name in ("top", "findings", "mark", "snooze", "diagnose"):
+        assert any({"--from", "--url"} <= one for one in options_of(name)), name
+
+
 FAULT = Fault("c.yaml", 3, "window", "unknown key", "did you mean windows?")
 
 
