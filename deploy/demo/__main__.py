@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 
 from deploy.demo.alarm import Prometheus, find_prometheus
-from deploy.demo.clients import Connect
+from deploy.demo.clients import REGION, Connect
 from deploy.demo.emulator.moto import free_port
 from deploy.demo.processes import ROOT, Emulator
 from deploy.demo.stage import set_stage
@@ -20,7 +20,7 @@ from deploy.demo.story import Story
 from deploy.demo.watch import Daemon, write_config
 from deploy.demo.workload import Workload
 
-__all__ = ["main"]
+__all__ = ["diagnose_command", "main"]
 
 _PORT = 8642
 _INTERRUPTED = 130
@@ -64,6 +64,8 @@ def _run(asked: argparse.Namespace) -> bool:
             if prometheus is not None:
                 stack.enter_context(prometheus)
             print(f"request logs, and what the daemon logs, in {folder}")
+            if asked.forever:
+                print(f"try: {diagnose_command(emulator.url)}  # data after 3 minutes")
             try:
                 workload.start()
                 story = Story(daemon, workload, started, prometheus)
@@ -78,6 +80,12 @@ def _run(asked: argparse.Namespace) -> bool:
             finally:
                 workload.stop()
                 connect.close()
+
+
+def diagnose_command(endpoint: str) -> str:
+    """Return what to type to ask the demo's own AWS what is wrong, in another terminal."""
+    told = f"AWS_ENDPOINT_URL={endpoint} AWS_ACCESS_KEY_ID=local AWS_SECRET_ACCESS_KEY=local"
+    return f"{told} .venv/bin/dynascope diagnose --region {REGION}"
 
 
 def _prometheus(folder: Path, daemon: str, *, is_wanted: bool) -> Prometheus | None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from deploy.demo.__main__ import _choose_port, _prometheus
+from deploy.demo.__main__ import _choose_port, _prometheus, diagnose_command
 from deploy.demo.alarm import Fired, alert_of, fired_in, write_rules
 from deploy.demo.faults import FAULTS, Expected
 from deploy.demo.story import alarms, complaints, judge
@@ -210,3 +210,9 @@ def test_a_port_that_is_taken_is_replaced_and_said(capsys: pytest.CaptureFixture
         port = taken.getsockname()[1]
         assert _choose_port(port) != port
     assert f"port {port} is taken" in capsys.readouterr().out
+
+
+def test_what_to_type_asks_the_demos_own_aws() -> None:
+    told = diagnose_command("http://127.0.0.1:8000")
+    assert told.startswith("AWS_ENDPOINT_URL=http://127.0.0.1:8000 AWS_ACCESS_KEY_ID=")
+    assert told.endswith("dynascope diagnose --region us-east-1")
