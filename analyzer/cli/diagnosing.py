@@ -22,7 +22,7 @@ from analyzer.config_structs import build_detectors, build_struct
 from analyzer.detectors import DETECTORS
 from analyzer.diagnose import Bench, Looked, diagnose, follow
 from analyzer.errors import UsageError
-from analyzer.model.instant import MINUTE_MS, Instant, parse_instant
+from analyzer.model.instant import DAY_MS, MINUTE_MS, Instant, parse_instant
 from analyzer.planning.diagnosis import Diagnosis, shown
 from analyzer.recording_writer import recording_lines
 from analyzer.requests.digest_limits import DigestLimits
@@ -54,7 +54,7 @@ __all__ = [
 ]
 
 _SHORTEST_MS = MINUTE_MS
-_LONGEST_MS = 86_400_000
+_LONGEST_MS = DAY_MS
 _RATE_SHARE = 0.9
 """Somebody waits for one look: for that moment it may take nearly all of what AWS allows."""
 _READ_MS = 10_000

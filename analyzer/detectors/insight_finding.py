@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from analyzer.detectors.insight_verdict import direction_of
 from analyzer.detectors.key_advice import advice_for
-from analyzer.detectors.key_facts import KeyFacts, is_added_to, steady_name, subject_of
+from analyzer.detectors.key_facts import FEW_ITEMS, KeyFacts, is_added_to, steady_name, subject_of
 from analyzer.detectors.key_words import facts_evidence, self_heals
 from analyzer.detectors.verdict import finding
 from analyzer.detectors.words import number, percent
@@ -22,9 +22,6 @@ if TYPE_CHECKING:
     from analyzer.model.traffic import InsightKey, Traffic
 
 __all__ = ["insight_finding"]
-
-_FEW_ITEMS = 4
-"""So few items under a partition key leave nothing to spread heat over."""
 
 
 def insight_finding(detector: str, verdict: InsightVerdict, traffic: Traffic) -> Finding:
@@ -85,7 +82,7 @@ def _facts(verdict: InsightVerdict, direction: Direction | None, traffic: Traffi
 def _shape(verdict: InsightVerdict, order: SortOrder | None, traffic: Traffic, *, is_single: bool) -> str:
     added = [row for row in traffic.rows if is_added_to(row)]
     is_counted = sum(row.requests.value for row in added) * 2 > sum(row.requests.value for row in traffic.rows)
-    is_few = is_single or 0 < len(verdict.items) <= _FEW_ITEMS
+    is_few = is_single or 0 < len(verdict.items) <= FEW_ITEMS
     texts = "".join(map(str, verdict.key.key_template.values()))
     told = (
         ("time-bucket", steady_name(verdict.key.name, traffic) is not None),

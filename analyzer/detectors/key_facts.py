@@ -25,9 +25,18 @@ if TYPE_CHECKING:
     from analyzer.model.traffic import KeyHeat, KeySlice, PatternTraffic, Traffic
     from analyzer.model.window import Window
 
-__all__ = ["KeyFacts", "effective_items", "facts_of", "is_added_to", "is_single", "steady_name", "subject_of"]
+__all__ = [
+    "FEW_ITEMS",
+    "KeyFacts",
+    "effective_items",
+    "facts_of",
+    "is_added_to",
+    "is_single",
+    "steady_name",
+    "subject_of",
+]
 
-_FEW_ITEMS = 4
+FEW_ITEMS = 4
 """So few items under a partition key leave nothing to spread heat over."""
 _BATCHED = 0.5
 _SAME_QUESTION = 0.8
@@ -96,7 +105,7 @@ def is_single(key: KeyHeat, traffic: Traffic) -> bool:
 def _shape(key: KeyHeat, rows: Sequence[PatternTraffic], order: SortOrder | None, traffic: Traffic) -> str:
     """Name what kind of heat it is; advice follows from it. The first that fits speaks."""
     single = is_single(key, traffic)
-    few = single or (key.distinct_sorts is not None and key.distinct_sorts <= _FEW_ITEMS)
+    few = single or (key.distinct_sorts is not None and key.distinct_sorts <= FEW_ITEMS)
     told: tuple[tuple[str, Callable[[], bool]], ...] = (
         ("time-bucket", lambda: _rotates(key, rows, traffic)),
         ("tenant", lambda: key.level is KeyLevel.PREFIX),

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from analyzer.knowledge.prices import prices_of, read_cost, write_cost
+from analyzer.knowledge.prices import Cost, prices_of, read_cost, write_cost
+from analyzer.model.finding import Direction
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -15,12 +16,28 @@ if TYPE_CHECKING:
     from analyzer.model.prices import Prices
     from analyzer.model.traffic import PatternTraffic, Traffic
 
-__all__ = ["dollars_of", "prices_at", "with_price"]
+__all__ = ["capacity_share", "cost_of", "dollars_of", "prices_at", "with_price"]
 
 
 def prices_at(traffic: Traffic) -> Prices:
     """Return the prices of a target: those that somebody configured, else the list prices."""
     return traffic.place.prices or prices_of(traffic.place.capacity.table_class)
+
+
+def cost_of(units: float, traffic: Traffic, direction: Direction) -> Cost:
+    """Return what so many units in the window cost a month, if that rate goes on."""
+    rate = units / max(traffic.window.seconds, 1.0)
+    price = read_cost if direction is Direction.READ else write_cost
+    return price(rate, traffic.place.capacity.billing_mode, prices_at(traffic))
+
+
+def capacity_share(units: float, traffic: Traffic, direction: Direction) -> float | None:
+    """Return which part of what is provisioned so many units in the window are; None on demand, or not known."""
+    capacity = traffic.place.capacity
+    ready = capacity.read_units if direction is Direction.READ else capacity.write_units
+    if capacity.billing_mode != "PROVISIONED" or not ready:
+        return None
+    return units / max(traffic.window.seconds, 1.0) / ready
 
 
 def with_price(finding: Finding, traffic: Traffic) -> Finding:

@@ -1,11 +1,10 @@
-"""What the detectors of reads reckon alike: cost, shares, the declaration of a row, the key of calls."""
+"""What the detectors of reads reckon alike: shares, the declaration of a row, the key of calls."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from analyzer.detectors.money import prices_at
-from analyzer.knowledge.prices import Cost, read_cost
+from analyzer.detectors.writing import key_named
 from analyzer.model.finding import Direction
 from analyzer.traffic.limits_hit import limits_hit
 from analyzer.traffic.measure import direction_units
@@ -14,15 +13,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from analyzer.model.calls import Call
-    from analyzer.model.counts import KeyName
     from analyzer.model.finding import KeyShown
     from analyzer.model.shape import Shape
     from analyzer.model.traffic import Declared, PatternTraffic, Traffic
     from analyzer.traffic.limits_hit import LimitHit
 
 __all__ = [
-    "capacity_share",
-    "cost_of",
     "declared_of",
     "one_key",
     "read_refusals",
@@ -31,24 +27,9 @@ __all__ = [
 ]
 
 
-def cost_of(units: float, traffic: Traffic) -> Cost:
-    """Return what so many read units in the window cost a month, if that rate goes on."""
-    capacity = traffic.place.capacity
-    rate = units / max(traffic.window.seconds, 1.0)
-    return read_cost(rate, capacity.billing_mode, prices_at(traffic))
-
-
 def share_of_reads(units: float, traffic: Traffic) -> float:
     """Return which part of the read units that requests tell of these are."""
     return units / max(direction_units(traffic, Direction.READ), 1e-9)
-
-
-def capacity_share(units: float, traffic: Traffic) -> float | None:
-    """Return which part of its provisioned reads so many units in the window are; None on demand, or not known."""
-    capacity = traffic.place.capacity
-    if capacity.billing_mode != "PROVISIONED" or not capacity.read_units:
-        return None
-    return units / max(traffic.window.seconds, 1.0) / capacity.read_units
 
 
 def declared_of(row: PatternTraffic | None, traffic: Traffic) -> Declared | None:
@@ -70,22 +51,13 @@ def _without_limit(shape: Shape) -> tuple[object, ...]:
     return (shape.operation, shape.index, shape.key, shape.filter, shape.projection, shape.statement, shape.select)
 
 
-def _shown(call: Call, key: KeyName, traffic: Traffic) -> KeyShown | None:
-    """Return a key by attribute; None where its attributes are not known."""
-    place = traffic.place
-    asked = [predicate.attribute for predicate in call.shape.key if predicate.operator == "="]
-    names = [*place.partition_key, *place.sort_key] if len(place.partition_key) == 1 else asked
-    values = (key.partition, key.sort)
-    return {name: value for name, value in zip(names, values, strict=False) if value is not None} or None
-
-
 def one_key(calls: Iterable[Call], traffic: Traffic) -> KeyShown | None:
     """Return the key of calls that all asked for the same one."""
     by_key = {call.key: call for call in calls}
     if len(by_key) != 1:
         return None
     ((key, call),) = by_key.items()
-    return None if key is None else _shown(call, key, traffic)
+    return None if key is None else key_named(key, call.shape, traffic)
 
 
 def read_refusals(traffic: Traffic) -> list[LimitHit]:

@@ -1,4 +1,4 @@
-"""What the detectors of writes reckon alike: cost, the key of a call, whose pattern it is."""
+"""What the detectors of writes reckon alike: the key of a call, whose pattern it is."""
 
 from __future__ import annotations
 
@@ -6,9 +6,8 @@ import json
 from typing import TYPE_CHECKING
 
 from analyzer.detectors.advice import aws, quoted
-from analyzer.detectors.money import prices_at
 from analyzer.detectors.words import number
-from analyzer.knowledge.prices import Cost, write_cost
+from analyzer.model.instant import DAY_SECONDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -18,26 +17,10 @@ if TYPE_CHECKING:
     from analyzer.model.shape import Shape
     from analyzer.model.traffic import PatternTraffic, Traffic
 
-__all__ = ["capacity_taken", "cost_of_writes", "key_named", "look_at", "row_of", "time_words"]
+__all__ = ["key_named", "look_at", "row_of", "time_words"]
 
 
-_DAY_SECONDS = 86_400
-_UNITS = (("years", 365 * _DAY_SECONDS), ("days", _DAY_SECONDS), ("hours", 3600), ("minutes", 60))
-
-
-def cost_of_writes(units: float, traffic: Traffic) -> Cost:
-    """Return what so many write units in the window cost a month, if that rate goes on."""
-    capacity = traffic.place.capacity
-    rate = units / max(traffic.window.seconds, 1.0)
-    return write_cost(rate, capacity.billing_mode, prices_at(traffic))
-
-
-def capacity_taken(units: float, traffic: Traffic) -> float:
-    """Return which part of its provisioned writes so many units in the window are; 0 on demand, or where not known."""
-    capacity = traffic.place.capacity
-    if capacity.billing_mode != "PROVISIONED" or not capacity.write_units:
-        return 0.0
-    return units / max(traffic.window.seconds, 1.0) / capacity.write_units
+_UNITS = (("years", 365 * DAY_SECONDS), ("days", DAY_SECONDS), ("hours", 3600), ("minutes", 60))
 
 
 def key_named(name: KeyName, shape: Shape, traffic: Traffic) -> KeyShown | None:

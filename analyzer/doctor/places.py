@@ -9,13 +9,13 @@ from msgspec import Struct
 
 from analyzer.doctor.examined import Group, counted
 from analyzer.errors import CollectError
+from analyzer.knowledge.limits import RULE_QUOTA
 from analyzer.model.batch import Check
 from analyzer.model.window import Window
 from analyzer.sources import DescribedTables
 from collectors.asking import Paging, Spot, follow_pages
 from collectors.cloudwatch_metrics.collector import CloudWatchMetrics
 from collectors.contributor_insights.collector import ContributorInsights
-from collectors.insights_watch.parse import RULE_QUOTA
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence

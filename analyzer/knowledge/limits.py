@@ -10,6 +10,7 @@ __all__ = [
     "ITEM_BYTES",
     "LSIS_A_TABLE",
     "READ_UNITS_A_PARTITION",
+    "RULE_QUOTA",
     "TRANSACTION_ITEMS",
     "WRITE_UNITS_A_PARTITION",
 ]
@@ -31,3 +32,7 @@ COLLECTION_BYTES = 10 * 1024**3
 BATCH_GET_KEYS = 100
 BATCH_WRITE_ITEMS = 25
 TRANSACTION_ITEMS = 100
+
+# CloudWatch User Guide, "CloudWatch service quotas", read 2023; AWS raises it on request.
+RULE_QUOTA = 100
+"""Contributor Insights rules that a region and account may have by default."""

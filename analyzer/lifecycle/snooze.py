@@ -9,7 +9,7 @@ import msgspec
 
 from analyzer.errors import closest
 from analyzer.model.finding import Finding, Status
-from analyzer.model.instant import format_instant, parse_instant
+from analyzer.model.instant import DAY_MS, format_instant, parse_instant
 from analyzer.model.life import Snooze
 
 if TYPE_CHECKING:
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 __all__ = ["LONGEST_DAYS", "hush", "snooze_of", "unknown", "until_of", "with_effects"]
 
 _DAY = len("2027-03-31")
-_DAY_MS = 86_400_000
 LONGEST_DAYS = 366
 """Nobody remembers for longer why; what is accepted for good is declared in the contract, or its threshold set."""
 _LONGEST_TEXT = 200
@@ -85,14 +84,14 @@ def until_of(text: str, now: Instant) -> Instant:
     Raises ValueError for what is neither, for what has passed, and for more than a year ahead.
     """
     try:
-        until = parse_instant(text) + (_DAY_MS if len(text) == _DAY else 0)
+        until = parse_instant(text) + (DAY_MS if len(text) == _DAY else 0)
     except (ValueError, OverflowError):
         raise ValueError(
             f"until is a day such as 2027-03-31, or a time such as 2027-03-31T09:00:00Z: {text[:40]!r}"
         ) from None
     if until <= now:
         raise ValueError(f"until {text} has passed: name a day to come")
-    if until > now + LONGEST_DAYS * _DAY_MS:
+    if until > now + LONGEST_DAYS * DAY_MS:
         raise ValueError(f"until {text} is more than {LONGEST_DAYS} days ahead: name a nearer day")
     return until
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 __all__ = [
+    "DAY_MS",
+    "DAY_SECONDS",
     "MINUTE_MS",
     "SLICE_MS",
     "Instant",
@@ -25,6 +27,8 @@ SLICE_MS = 10_000
 """Length of the base cell of time; six make a minute."""
 
 MINUTE_MS = 60_000
+DAY_MS = 86_400_000
+DAY_SECONDS = 86_400
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MILLISECOND = timedelta(milliseconds=1)

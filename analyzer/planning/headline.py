@@ -10,7 +10,8 @@ from msgspec import Struct
 
 from analyzer.detectors.words import number, percent
 from analyzer.knowledge.operations import OPERATIONS
-from analyzer.model.finding import Direction, Finding
+from analyzer.model.finding import Direction, Finding, Status
+from analyzer.model.instant import DAY_MS
 from analyzer.model.report import Report, VerdictState
 from analyzer.model.sight import GapReason, Sight, SourceName
 from analyzer.model.traffic import Traffic
@@ -30,7 +31,6 @@ __all__ = ["Headline", "Kind", "Scene", "capacity_of", "headline_of", "latency_w
 Kind = str
 """Which row of the table in docs/diagnose.md a first line is of."""
 
-_DAY_MS = 86_400_000
 _FULL = 0.8
 """Use ÷ provisioned over a minute from which capacity explains refusals: within a minute they are uneven."""
 _BY_CAPACITY = frozenset({"throttling", "autoscale-lag", "sub-minute-burst", "unpaced-bulk"})
@@ -63,8 +63,11 @@ class Headline(Struct, frozen=True):
 
 
 def lead_of(report: Report, index: str | None = None) -> Finding | None:
-    """Return the finding to begin with: the cause of the worst, of an index alone where one is asked for."""
-    groups = fold(report.findings)
+    """Return the finding to begin with: the cause of the worst, of an index alone where one is asked for.
+
+    What somebody snoozed is not begun with.
+    """
+    groups = fold(tuple(one for one in report.findings if one.status is not Status.SNOOZED))
     roots = [root for root, _ in groups if index is None or root.index == index]
     grave = next((root for root in roots if root.detector == "service-fault" and root.severity.rank > 1), None)
     if grave is not None:
@@ -239,7 +242,7 @@ def latency_words(table: Traffic) -> str | None:
     busiest = max(counts, key=lambda one: counts[one])
     series = series_of(table.metrics, "SuccessfulRequestLatency", "p99", Operation=busiest)
     now = [point.value for point in points(series, table.window)]
-    day = Window(table.window.start - _DAY_MS, table.window.end - _DAY_MS)
+    day = Window(table.window.start - DAY_MS, table.window.end - DAY_MS)
     before = [point.value for point in points(series, day)]
     if not now or not before:
         return None

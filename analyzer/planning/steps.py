@@ -11,6 +11,7 @@ from msgspec import Struct
 
 from analyzer.detectors.advice import advise
 from analyzer.detectors.words import number
+from analyzer.knowledge.limits import RULE_QUOTA
 from analyzer.knowledge.prices import HOURS_A_MONTH, WATCHER_PRICES
 from analyzer.model.finding import Direction, Risk
 
@@ -21,9 +22,6 @@ if TYPE_CHECKING:
     from analyzer.planning.headline import Kind
 
 __all__ = ["Means", "own_steps", "steps_of"]
-
-RULE_QUOTA = 100
-"""Contributor Insights rules a region and account may have by default (CloudWatch quotas, 2023)."""
 
 _MOST = 4
 _MODE = "THROTTLED_KEYS"

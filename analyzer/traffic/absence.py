@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING, NamedTuple
 
 from analyzer.contract.firing import fires_near
+from analyzer.model.instant import DAY_MS
 from analyzer.model.shape import AttributionKind
 from analyzer.model.sight import Sight, SourceName
 from analyzer.traffic.readership import readership_of
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Absence", "Covered", "absence_of", "covered_of", "is_seen"]
 
-_DAY_MS = 86_400_000
 _OFTEN = 0.05
 """A p95 is reached or passed in a twentieth of the time: the mean is at least that part of it."""
 _CROWDED = 10.0
@@ -93,7 +93,7 @@ def _by_metrics(pattern: Declared, traffic: Traffic, days: int) -> Iterator[Cove
     consumed = series_of(traffic.metrics, "ConsumedReadCapacityUnits")
     if consumed is None or not consumed.timestamps:
         return
-    since = traffic.window.end - (days + 1) * _DAY_MS
+    since = traffic.window.end - (days + 1) * DAY_MS
     calls = [_calls(operation, traffic, since) for operation in pattern.operations]
     if calls and all(count == 0 for count in calls):
         first = max(since, consumed.timestamps[0])
@@ -134,8 +134,8 @@ def absence_of(pattern: Declared, covered: Covered, window: Window) -> Absence |
 
 def _firing_days(schedule: str, start: int, end: int) -> int | None:
     days = 0
-    for begin in range(start, end - _DAY_MS + 1, _DAY_MS):
-        fires = fires_near(schedule, begin, begin + _DAY_MS, 0)
+    for begin in range(start, end - DAY_MS + 1, DAY_MS):
+        fires = fires_near(schedule, begin, begin + DAY_MS, 0)
         if fires is None:
             return None
         days += fires

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from analyzer.model.instant import DAY_MS
 from analyzer.model.window import Window
 from analyzer.traffic.series import points
 
@@ -12,9 +13,8 @@ if TYPE_CHECKING:
 
 __all__ = ["same_hour", "yearly_growth"]
 
-_DAY_MS = 86_400_000
 _HALF_HOUR_MS = 1_800_000
-_WEEK_MS = 7 * _DAY_MS
+_WEEK_MS = 7 * DAY_MS
 _WEEKS_A_YEAR = 52
 
 
@@ -26,9 +26,9 @@ def same_hour(series: MetricSeries | None, window: Window) -> list[float]:
     if series is None or not series.timestamps:
         return []
     found = []
-    days = (window.start - series.timestamps[0]) // _DAY_MS + 1
+    days = (window.start - series.timestamps[0]) // DAY_MS + 1
     for day in range(1, max(days, 0) + 1):
-        start, end = window.start - day * _DAY_MS, window.end - day * _DAY_MS
+        start, end = window.start - day * DAY_MS, window.end - day * DAY_MS
         near = [point.value for point in points(series, Window(start - _HALF_HOUR_MS, end + _HALF_HOUR_MS))]
         if near:
             found.append(sorted(near)[len(near) // 2])

@@ -9,6 +9,7 @@ from statistics import median
 from typing import TYPE_CHECKING, NamedTuple
 
 from analyzer.model.finding import Direction
+from analyzer.model.instant import DAY_MS
 from analyzer.model.window import Window
 from analyzer.traffic.series import series_in
 
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["FallenBehind", "fallen_behind"]
 
 _WRITTEN = "ConsumedWriteCapacityUnits"
-_WEEK_MS = 7 * 86_400_000
+_WEEK_MS = 7 * DAY_MS
 _LEAST_PAST = 3
 """Ratios of the past that make a median."""
 

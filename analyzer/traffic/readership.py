@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import msgspec
 from msgspec import Struct
 
+from analyzer.model.instant import DAY_MS
 from analyzer.model.sight import Sight, SourceName
 from analyzer.model.traffic import Capacity, Place
 from analyzer.traffic.series import series_in
@@ -85,7 +86,7 @@ def _place(of_table: Place, index: IndexDescription) -> Place:
 
 def readership_of(traffic: Traffic, days: int) -> Readership:
     """Return who read an index in the last days, by its metrics and by the request log."""
-    since = _exists_since(traffic, traffic.window.end - (days + 1) * 86_400_000)
+    since = _exists_since(traffic, traffic.window.end - (days + 1) * DAY_MS)
     by_metrics = _covered_by_metrics(traffic, since)
     by_log = (traffic.window.end - max(traffic.window.start, since)) / 1000 if Sight.REQUESTS in traffic.sights else 0.0
     covered = max(by_metrics, by_log)

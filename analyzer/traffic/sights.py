@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from analyzer.model.batch import InsightSeries, MetricSeries
 from analyzer.model.calls import CallBook
+from analyzer.model.instant import DAY_SECONDS
 from analyzer.model.sight import Sight, SightState, SourceName
 from analyzer.model.table import ScalingLimits
 from analyzer.model.target import Target
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["HINTS", "Evidence", "sight_states", "sights_of"]
 
-_FORTNIGHT_SECONDS = 14 * 86_400
+_FORTNIGHT_SECONDS = 14 * DAY_SECONDS
 
 HINTS: dict[Sight, str] = {
     Sight.REQUESTS: "add a request log: the sampler, or one of the collectors",

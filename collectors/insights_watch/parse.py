@@ -6,12 +6,12 @@ import msgspec
 from msgspec import Struct
 
 from analyzer.errors import MalformedError
+from analyzer.knowledge.limits import RULE_QUOTA
 from analyzer.knowledge.prices import WATCHER_PRICES, WatcherPrices
 from analyzer.model.instant import Instant, format_instant
 from analyzer.model.target import Target
 
 __all__ = [
-    "RULE_QUOTA",
     "Cost",
     "Intent",
     "Plan",
@@ -19,9 +19,6 @@ __all__ = [
     "describe_plan",
     "read_intent",
 ]
-
-RULE_QUOTA = 100
-"""Rules a region and account may have by default (CloudWatch quotas, 2023); AWS raises it on request."""
 
 _VERSION = 1
 _HOURS_A_MONTH = 730

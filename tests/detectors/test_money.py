@@ -3,9 +3,9 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from analyzer.detectors.money import dollars_of, prices_at, with_price
+from analyzer.detectors.money import capacity_share, cost_of, dollars_of, prices_at, with_price
 from analyzer.knowledge.prices import LIST_PRICES
-from analyzer.model.finding import Confidence, Finding, Severity
+from analyzer.model.finding import Confidence, Direction, Finding, Severity
 from analyzer.model.traffic import Capacity, Place
 from tests.support.evidence import row, traffic
 
@@ -48,3 +48,13 @@ def test_provisioned_units_are_reckoned_by_the_hour() -> None:
 
 def test_where_no_units_are_told_nothing_is_known() -> None:
     assert dollars_of((row(units_known=0.0),), traffic()) is None
+
+
+def test_units_of_either_side_have_a_price_and_a_share_of_what_is_provisioned() -> None:
+    ready = Capacity(billing_mode="PROVISIONED", read_units=100, write_units=50)
+    evidence = traffic(place=Place(capacity=ready))
+    assert [capacity_share(3000, evidence, direction) for direction in Direction] == [0.1, 0.2]
+    assert capacity_share(3000, traffic(place=Place(capacity=Capacity("PAY_PER_REQUEST"))), Direction.READ) is None
+    assert capacity_share(3000, traffic(place=Place(capacity=Capacity("PROVISIONED"))), Direction.READ) is None
+    read, written = (cost_of(3000, traffic(), direction).dollars for direction in Direction)
+    assert written == pytest.approx(5 * read)

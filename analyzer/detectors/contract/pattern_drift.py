@@ -12,6 +12,7 @@ from analyzer.detectors.thresholds import Positive, Share, Whole
 from analyzer.detectors.verdict import finding
 from analyzer.detectors.words import between, percent, who
 from analyzer.model.finding import Advice, Confidence, Direction, Finding, Risk, Severity
+from analyzer.model.instant import DAY_SECONDS
 from analyzer.model.sight import Horizon, Sight, Skipped, SkipReason, SourceName
 from analyzer.statistics.rates import Standing
 from analyzer.traffic.drift import Facet, Tolerance, facets_of
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
 
 __all__ = ["PatternDrift"]
 
-_DAY_SECONDS = 86_400
 _SHARES = frozenset({"index", "consistency", "caller", "filter", "discards", "order", "page_size", "top_share"})
 """Facets whose number is a share of requests."""
 
@@ -85,7 +85,7 @@ class PatternDrift(Struct, frozen=True):
         caller = busiest_caller(rows)
         shape = max(rows, key=lambda row: row.requests.value).shape
         said = "; ".join(f"{_told(facet)} (declared: {facet.declared})" for facet in out)
-        is_short = all(f.name == "rate" for f in out) and traffic.window.seconds < _DAY_SECONDS
+        is_short = all(f.name == "rate" for f in out) and traffic.window.seconds < DAY_SECONDS
         return finding(
             self.name,
             traffic,

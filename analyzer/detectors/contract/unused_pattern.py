@@ -12,7 +12,7 @@ from analyzer.detectors.thresholds import Share, Whole
 from analyzer.detectors.verdict import finding
 from analyzer.detectors.words import number
 from analyzer.model.finding import Confidence, Finding, Severity
-from analyzer.model.instant import format_instant
+from analyzer.model.instant import DAY_SECONDS, format_instant
 from analyzer.model.sight import Horizon, Sight, Skipped, SkipReason, SourceName
 from analyzer.traffic.absence import Absence, Covered, absence_of, covered_of, is_seen
 
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
 __all__ = ["UnusedPattern"]
 
-_DAY_SECONDS = 86_400
 _DAY = len("2027-03-31")
 
 
@@ -51,7 +50,7 @@ class UnusedPattern(Struct, frozen=True):
             covered = covered_of(pattern, traffic, self.covered_days)
             if covered is None:
                 continue
-            if covered.seconds < self.covered_days * _DAY_SECONDS:
+            if covered.seconds < self.covered_days * DAY_SECONDS:
                 longest = covered if longest is None or covered.seconds > longest.seconds else longest
                 continue
             absence = absence_of(pattern, covered, traffic.window)
@@ -62,13 +61,13 @@ class UnusedPattern(Struct, frozen=True):
 
     def _skip(self, covered: Covered, traffic: Traffic) -> Skipped:
         target = traffic.target
-        days = number(round(covered.seconds / _DAY_SECONDS, 1))
+        days = number(round(covered.seconds / DAY_SECONDS, 1))
         needs = (f"{self.covered_days} days of requests: {days} days are covered",)
         return Skipped(self.name, target.table, target.index, SkipReason.NOT_COVERED, needs)
 
     def _finding(self, pattern: Declared, absence: Absence, traffic: Traffic) -> Finding:
         there = msgspec.structs.replace(traffic, target=traffic.target.at(pattern.index))
-        days = absence.covered.seconds / _DAY_SECONDS
+        days = absence.covered.seconds / DAY_SECONDS
         by_metrics = absence.covered.source is SourceName.CLOUDWATCH_METRICS
         return finding(
             self.name,

@@ -13,6 +13,7 @@ from analyzer.detectors.verdict import finding
 from analyzer.detectors.words import counted, number, who
 from analyzer.knowledge.limits import COLLECTION_BYTES
 from analyzer.model.finding import Advice, Confidence, Direction, Finding, Risk, Severity
+from analyzer.model.instant import DAY_SECONDS
 from analyzer.model.sight import Horizon, Sight, Skipped, SourceName
 from analyzer.traffic.collections import Growth, growths, sizes_read
 from analyzer.traffic.measure import add, evidence_of
@@ -28,7 +29,6 @@ __all__ = ["ItemCollectionLimit"]
 
 _CODES = frozenset({"ItemCollectionSizeLimitExceededException", "ItemCollectionSizeLimitExceeded"})
 _GIGABYTE = 1 << 30
-_DAY_SECONDS = 86_400
 
 
 class ItemCollectionLimit(Struct, frozen=True):
@@ -108,7 +108,7 @@ class ItemCollectionLimit(Struct, frozen=True):
         growth = next((one for one in seen if one.items >= self.least_items), None)
         if growth is None or is_expiring or not traffic.window.seconds or not growth.low_bytes:
             return None
-        days = COLLECTION_BYTES / (growth.low_bytes / traffic.window.seconds * _DAY_SECONDS)
+        days = COLLECTION_BYTES / (growth.low_bytes / traffic.window.seconds * DAY_SECONDS)
         return self._growth_finding(growth, days, traffic) if days <= self.within_days else None
 
     def _growth_finding(self, growth: Growth, days: float, traffic: Traffic) -> Finding:
@@ -120,7 +120,7 @@ class ItemCollectionLimit(Struct, frozen=True):
             f"the collection of {{key}} in {traffic.target} grows by {number(growth.items)} items in"
             f" {number(round(traffic.window.seconds))} seconds: at that rate it takes {number(round(days, 1))} days to"
             " 10 GB, from nothing",
-            confidence=Confidence.LIKELY if traffic.window.seconds >= _DAY_SECONDS else Confidence.POSSIBLE,
+            confidence=Confidence.LIKELY if traffic.window.seconds >= DAY_SECONDS else Confidence.POSSIBLE,
             because="how large it is already is not told, nor whether the rate goes on",
             key=key,
             key_template=template,

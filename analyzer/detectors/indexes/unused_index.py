@@ -14,6 +14,7 @@ from analyzer.detectors.verdict import finding
 from analyzer.detectors.words import number
 from analyzer.knowledge.prices import provisioned_cost, storage_cost, write_cost
 from analyzer.model.finding import Advice, Confidence, Finding, Risk, Severity
+from analyzer.model.instant import DAY_SECONDS
 from analyzer.model.sight import Horizon, Sight, Skipped, SkipReason, SourceName
 from analyzer.traffic.readership import Readership, readership_of, unseen_indexes
 
@@ -24,8 +25,6 @@ if TYPE_CHECKING:
     from analyzer.model.traffic import Traffic
 
 __all__ = ["UnusedIndex"]
-
-_DAY_SECONDS = 86_400
 
 
 class UnusedIndex(Struct, frozen=True):
@@ -59,7 +58,7 @@ class UnusedIndex(Struct, frozen=True):
             return
         table = traffic.place.table
         elsewhere = sorted(one.region for one in table.replicas if one.region != traffic.target.region) if table else []
-        days = readership.covered_seconds / _DAY_SECONDS
+        days = readership.covered_seconds / DAY_SECONDS
         if days < self.covered_days:
             yield self._skip(traffic, f"{Sight.SPAN_14D.value}: {number(round(days, 1))} days are covered")
         elif elsewhere:
@@ -72,7 +71,7 @@ class UnusedIndex(Struct, frozen=True):
         return Skipped(self.name, target.table, target.index, SkipReason.NOT_COVERED, needs)
 
     def _finding(self, traffic: Traffic, index: IndexDescription, readership: Readership) -> Finding:
-        days = readership.covered_seconds / _DAY_SECONDS
+        days = readership.covered_seconds / DAY_SECONDS
         costs = _costs(traffic, index, readership)
         dollars = sum(costs.values()) if costs else None
         is_cheap = dollars is not None and dollars < self.low_dollars

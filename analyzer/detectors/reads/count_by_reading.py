@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, ClassVar
 from msgspec import Struct
 
 from analyzer.detectors.advice import advise, ask_owner, aws, quoted
-from analyzer.detectors.reading import capacity_share, cost_of, one_key
+from analyzer.detectors.money import capacity_share, cost_of
+from analyzer.detectors.reading import one_key
 from analyzer.detectors.thresholds import Positive, Share
 from analyzer.detectors.verdict import finding
 from analyzer.detectors.words import UNITS_UNKNOWN, between, number, who
@@ -57,7 +58,7 @@ class CountByReading(Struct, frozen=True):
         self, rows: list[PatternTraffic], counts: float, pages: float, units: Estimate | None, traffic: Traffic
     ) -> Finding:
         shape, caller = rows[0].shape, busiest_caller(rows)
-        cost = None if units is None else cost_of(units.value, traffic)
+        cost = None if units is None else cost_of(units.value, traffic, Direction.READ)
         key = _key(shape.fingerprint, traffic)
         scanned = add(row.scanned for row in rows)
         each = f"and {number(units.value / counts)} read units a count" if units else f"a count, {UNITS_UNKNOWN}"
@@ -88,7 +89,7 @@ class CountByReading(Struct, frozen=True):
     def _severity(
         self, units: Estimate | None, dollars: float | None, rows: list[PatternTraffic], traffic: Traffic
     ) -> Severity:
-        taken = None if units is None else capacity_share(units.value, traffic)
+        taken = None if units is None else capacity_share(units.value, traffic, Direction.READ)
         if any(row.throttled_failed.value for row in rows):
             return Severity.HIGH
         if taken is not None and taken >= self.capacity_share:

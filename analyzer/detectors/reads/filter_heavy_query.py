@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, ClassVar
 from msgspec import Struct
 
 from analyzer.detectors.advice import advise, ask_owner
-from analyzer.detectors.reading import capacity_share, cost_of, share_of_reads
+from analyzer.detectors.money import capacity_share, cost_of
+from analyzer.detectors.reading import share_of_reads
 from analyzer.detectors.thresholds import Positive, Share, Whole
 from analyzer.detectors.verdict import finding
 from analyzer.detectors.words import UNITS_UNKNOWN, between, number, percent, who
@@ -75,7 +76,7 @@ class FilterHeavyQuery(Struct, frozen=True):
         units = add(row.read_units for row in rows)
         wasted = add(row.wasted_units for row in rows)
         share = share_of_reads(units.value, traffic) if known else 0.0
-        cost = cost_of(wasted.value, traffic)
+        cost = cost_of(wasted.value, traffic, Direction.READ)
         dollars = cost.dollars if known else None
         scanned, returned = add(row.scanned for row in rows), add(row.returned for row in rows)
         caller = busiest_caller(rows)
@@ -116,7 +117,7 @@ class FilterHeavyQuery(Struct, frozen=True):
         """Waste of a tenth of what is provisioned is harm; a share of the reads of a table that costs cents is not."""
         if dollars is None:
             return Severity.LOW
-        is_harm = (capacity_share(wasted, traffic) or 0.0) >= self.capacity_share
+        is_harm = (capacity_share(wasted, traffic, Direction.READ) or 0.0) >= self.capacity_share
         is_dear = dollars >= self.medium_dollars or (share >= self.medium_share and dollars >= self.low_dollars)
         return Severity.MEDIUM if is_harm or is_dear else Severity.LOW
 

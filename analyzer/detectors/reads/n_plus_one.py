@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 from msgspec import Struct
 
 from analyzer.detectors.advice import advise, ask_owner
-from analyzer.detectors.reading import cost_of
+from analyzer.detectors.money import cost_of
 from analyzer.detectors.thresholds import Positive, Share, Whole
 from analyzer.detectors.verdict import finding
 from analyzer.detectors.words import number, who
@@ -64,7 +64,7 @@ class NPlusOne(Struct, frozen=True):
             fan for fan in counted if abs(len(fan.reads) - (fan.first.count or 0)) <= self.near * len(fan.reads)
         ]
         is_sure = bool(counted) and len(one_each) * 2 >= len(counted)
-        dollars = cost_of(units, traffic).dollars
+        dollars = cost_of(units, traffic, Direction.READ).dollars
         is_slow = seconds >= self.slow_seconds or dollars >= self.dear_dollars
         caller, read_at = reads[0].caller, reads[0].target
         where = "" if read_at == traffic.target else f" of {read_at}"

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, ClassVar
 from msgspec import Struct
 
 from analyzer.detectors.advice import advise
-from analyzer.detectors.reading import capacity_share, cost_of, declared_of, one_key, read_refusals, share_of_reads
+from analyzer.detectors.money import capacity_share, cost_of
+from analyzer.detectors.reading import declared_of, one_key, read_refusals, share_of_reads
 from analyzer.detectors.thresholds import Positive, Share, Whole
 from analyzer.detectors.verdict import finding
 from analyzer.detectors.words import number, percent, who
@@ -64,7 +65,7 @@ class PollingRead(Struct, frozen=True):
             return
         for poll in self._polls(traffic.calls, traffic):
             throttled = sum(_is_throttled(call) for call in poll.every)
-            share, dollars = _share(poll, traffic), cost_of(poll.units or 0.0, traffic).dollars
+            share, dollars = _share(poll, traffic), cost_of(poll.units or 0.0, traffic, Direction.READ).dollars
             is_dear = dollars >= self.medium_dollars or (share >= self.least_share and dollars >= self.least_dollars)
             is_dear = is_dear and not _is_declared(poll, traffic)
             is_refused = bool(throttled) or (share >= self.least_share and bool(read_refusals(traffic)))
@@ -100,7 +101,7 @@ class PollingRead(Struct, frozen=True):
 
     def _finding(self, poll: _Poll, share: float, throttled: int, traffic: Traffic) -> Finding:
         call = poll.first[0]
-        cost = cost_of(poll.units or 0.0, traffic)
+        cost = cost_of(poll.units or 0.0, traffic, Direction.READ)
         of_what = "calls that read" if poll.units is None else "read units"
         row = next((row for row in traffic.rows if row.shape.fingerprint == call.fingerprint), None)
         key = one_key(poll.first, traffic)
@@ -147,8 +148,8 @@ class PollingRead(Struct, frozen=True):
             return Severity.HIGH
         if any(is_throttle(call.error) for call in poll.every):
             return Severity.HIGH
-        dollars = cost_of(poll.units or 0.0, traffic).dollars
-        taken = capacity_share(poll.units or 0.0, traffic) or 0.0
+        dollars = cost_of(poll.units or 0.0, traffic, Direction.READ).dollars
+        taken = capacity_share(poll.units or 0.0, traffic, Direction.READ) or 0.0
         is_medium = throttled or refused or dollars >= self.medium_dollars or taken >= self.least_share
         return Severity.MEDIUM if is_medium else Severity.LOW
 

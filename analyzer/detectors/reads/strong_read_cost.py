@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, ClassVar
 from msgspec import Struct
 
 from analyzer.detectors.advice import advise, ask_owner
-from analyzer.detectors.reading import cost_of, declared_of
+from analyzer.detectors.money import cost_of
+from analyzer.detectors.reading import declared_of
 from analyzer.detectors.thresholds import Positive, Share
 from analyzer.detectors.verdict import finding
 from analyzer.detectors.words import between, number, who
@@ -57,7 +58,7 @@ class StrongReadCost(Struct, frozen=True):
         shape, caller = rows[0].shape, busiest_caller(rows)
         declared = declared_of(rows[0], traffic)
         units = add(row.read_units for row in rows)
-        saving = cost_of(units.value / 2, traffic)
+        saving = cost_of(units.value / 2, traffic, Direction.READ)
         is_eventual = declared is not None and declared.consistency == "eventual"
         said = f"although pattern {rows[0].attribution.pattern} is declared eventual"
         reason = said if is_eventual else "and no pattern says that it has to"

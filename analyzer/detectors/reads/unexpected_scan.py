@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, ClassVar
 
 from msgspec import Struct
 
-from analyzer.detectors.reading import capacity_share, cost_of, read_refusals, share_of_reads
+from analyzer.detectors.money import capacity_share, cost_of
+from analyzer.detectors.reading import read_refusals, share_of_reads
 from analyzer.detectors.scan_advice import advice_on_scan
 from analyzer.detectors.thresholds import Positive, Share, Whole
 from analyzer.detectors.verdict import finding
@@ -83,7 +84,7 @@ class UnexpectedScan(Struct, frozen=True):
     def _finding(self, rows: list[PatternTraffic], whole: tuple[float, int] | None, traffic: Traffic) -> Finding:
         units = add(row.read_units for row in rows)
         known = any(row.units_known for row in rows)
-        cost = cost_of(units.value, traffic)
+        cost = cost_of(units.value, traffic, Direction.READ)
         dollars = cost.dollars if known else None
         share = share_of_reads(units.value, traffic) if known else None
         severity, why = self._severity(rows, traffic, units, share, dollars)
@@ -138,14 +139,14 @@ class UnexpectedScan(Struct, frozen=True):
             return Severity.HIGH, "reads are refused while it takes most of the read units"
         if share is not None and share >= self.high_share and self._is_dear(traffic, units, dollars):
             return Severity.HIGH, f"it takes {percent(share)} of the read units"
-        taken = capacity_share(units.value, traffic)
+        taken = capacity_share(units.value, traffic, Direction.READ)
         is_harm = taken is not None and taken >= self.high_capacity_share
         if dollars is not None and dollars < self.low_dollars and not is_harm:
             return Severity.LOW, f"it costs under {number(self.low_dollars)} dollars a month and harms nobody"
         return Severity.MEDIUM, "nobody declared it"
 
     def _is_dear(self, traffic: Traffic, units: Estimate, dollars: float | None) -> bool:
-        taken = capacity_share(units.value, traffic)
+        taken = capacity_share(units.value, traffic, Direction.READ)
         if taken is not None:
             return taken >= self.high_capacity_share
         return dollars is not None and dollars >= self.high_dollars
@@ -187,7 +188,7 @@ class UnexpectedScan(Struct, frozen=True):
             return Severity.HIGH, "it is throttled itself"
         if read_refusals(traffic):
             return Severity.HIGH, "reads are refused in the same minutes"
-        if units is not None and cost_of(units, traffic).dollars < self.low_dollars:
+        if units is not None and cost_of(units, traffic, Direction.READ).dollars < self.low_dollars:
             return Severity.LOW, f"all reads cost under {number(self.low_dollars)} dollars a month"
         return Severity.MEDIUM, "nobody declared it"
 

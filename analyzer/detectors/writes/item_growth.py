@@ -15,6 +15,7 @@ from analyzer.detectors.verdict import finding
 from analyzer.detectors.words import number, who
 from analyzer.detectors.writing import key_named, look_at, row_of, time_words
 from analyzer.model.finding import Advice, Confidence, Direction, Finding, SelfHeals, Severity
+from analyzer.model.instant import DAY_SECONDS
 from analyzer.model.sight import Horizon, Sight, Skipped
 from analyzer.traffic.growth import Grown, SizeRun, appended_to, growth_of, middle, size_runs
 
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
 __all__ = ["ItemGrowth"]
 
 _KILOBYTE = 1024
-_DAY_SECONDS = 86_400
 
 
 class ItemGrowth(Struct, frozen=True):
@@ -73,7 +73,7 @@ class ItemGrowth(Struct, frozen=True):
     def _severity(self, grown: Grown, share: float) -> Severity | None:
         """Judge by how near the limit is; None where a small item merely fills up."""
         kilobytes = middle(grown.last) / _KILOBYTE
-        if kilobytes >= self.large_kilobytes and grown.seconds_left.value <= self.high_days * _DAY_SECONDS:
+        if kilobytes >= self.large_kilobytes and grown.seconds_left.value <= self.high_days * DAY_SECONDS:
             return Severity.HIGH
         is_appended = appended_to(grown.writer.shape) is not None
         if kilobytes >= self.large_kilobytes:
@@ -120,7 +120,7 @@ def _writer(run: SizeRun) -> str:
 
 def _evidence(grown: Grown, items: int, watched: int) -> dict[str, float | str | None]:
     left, pace = grown.seconds_left, grown.bytes_a_second
-    a_day = _DAY_SECONDS / _KILOBYTE
+    a_day = DAY_SECONDS / _KILOBYTE
     return {
         "observations": len(grown.run.seen),
         "first_kilobytes": round(middle(grown.first) / _KILOBYTE, 1),
@@ -128,9 +128,9 @@ def _evidence(grown: Grown, items: int, watched: int) -> dict[str, float | str |
         "kilobytes_a_day": round(pace.value * a_day, 2),
         "kilobytes_a_day_low": round(pace.low * a_day, 2),
         "kilobytes_a_day_high": round(pace.high * a_day, 2),
-        "days_to_limit": round(left.value / _DAY_SECONDS, 2),
-        "days_to_limit_low": round(left.low / _DAY_SECONDS, 2),
-        "days_to_limit_high": round(left.high / _DAY_SECONDS, 2) if left.high < math.inf else None,
+        "days_to_limit": round(left.value / DAY_SECONDS, 2),
+        "days_to_limit_low": round(left.low / DAY_SECONDS, 2),
+        "days_to_limit_high": round(left.high / DAY_SECONDS, 2) if left.high < math.inf else None,
         "units_a_write_first": grown.units(grown.first),
         "units_a_write_last": grown.units(grown.last),
         "attribute": appended_to(grown.writer.shape),

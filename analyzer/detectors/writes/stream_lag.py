@@ -12,6 +12,7 @@ from analyzer.detectors.thresholds import Share, Whole
 from analyzer.detectors.verdict import finding
 from analyzer.detectors.words import number, percent
 from analyzer.model.finding import Advice, Confidence, Finding, Risk, SelfHeals, Severity
+from analyzer.model.instant import DAY_MS
 from analyzer.model.sight import Horizon, Sight, Skipped, SourceName
 from analyzer.traffic.series import points, total
 
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = ["StreamLag"]
 
-_RETENTION_MS = 86_400_000
+_RETENTION_MS = DAY_MS
 """DynamoDB Streams and, by default, Kinesis keep a record for a day (Developer Guide, "Change data capture")."""
 _READ = "GetRecords"
 

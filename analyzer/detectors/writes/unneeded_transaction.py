@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, ClassVar
 from msgspec import Struct
 
 from analyzer.detectors.advice import advise
+from analyzer.detectors.money import cost_of
 from analyzer.detectors.thresholds import Share, Whole
 from analyzer.detectors.verdict import finding
 from analyzer.detectors.words import number, percent, who
-from analyzer.detectors.writing import cost_of_writes
 from analyzer.model.finding import Confidence, Direction, Finding, Risk, Severity
 from analyzer.model.sight import Horizon, Sight, Skipped
 from analyzer.traffic.transactions import TRANSACTIONS, Transactions, transactions
@@ -53,7 +53,7 @@ class UnneededTransaction(Struct, frozen=True):
         writes = row.shape.writes
         units = sum(one.write_units.value if writes else one.read_units.value for one in rows) * told.alone_share
         is_priced = writes and any(one.units_known for one in rows)
-        cost = cost_of_writes(units / 2, traffic)
+        cost = cost_of(units / 2, traffic, Direction.WRITE)
         return finding(
             self.name,
             traffic,

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 from msgspec import Struct
 
 from analyzer.detectors.advice import advise
+from analyzer.detectors.money import capacity_share, cost_of
 from analyzer.detectors.split_advice import split_item
 from analyzer.detectors.thresholds import Positive, Share, Whole
 from analyzer.detectors.verdict import finding
 from analyzer.detectors.words import number, percent, who
-from analyzer.detectors.writing import capacity_taken, cost_of_writes, row_of
+from analyzer.detectors.writing import row_of
 from analyzer.knowledge.prices import SECONDS_A_MONTH
 from analyzer.model.finding import Advice, Confidence, Direction, Finding, Risk, Severity
 from analyzer.model.sight import Horizon, Sight, Skipped, SkipReason
@@ -92,11 +93,12 @@ class WriteCost(Struct, frozen=True):
         return rewritten_share(traffic, row) >= self.rewritten_share
 
     def _severity(self, saving: _Saving, confidence: Confidence, traffic: Traffic) -> Severity:
-        dollars = cost_of_writes(saving.units, traffic).dollars
+        dollars = cost_of(saving.units, traffic, Direction.WRITE).dollars
         is_possible = confidence is Confidence.POSSIBLE
         least = self.possible_dollars if is_possible else self.medium_dollars
         is_long = not is_possible or traffic.window.seconds >= self.possible_seconds
-        is_medium = (dollars >= least and is_long) or capacity_taken(saving.units, traffic) >= self.capacity_share
+        taken = capacity_share(saving.units, traffic, Direction.WRITE) or 0.0
+        is_medium = (dollars >= least and is_long) or taken >= self.capacity_share
         return Severity.MEDIUM if is_medium else Severity.LOW
 
     def _small(self, small: SmallPuts, row: PatternTraffic, traffic: Traffic) -> Finding:
@@ -104,7 +106,7 @@ class WriteCost(Struct, frozen=True):
         saving = _Saving(units * small.saved_share, small.saved_share, is_bound=False)
         each = sum(sum(group.sizes) for group in small.groups) / sum(len(group.sizes) for group in small.groups)
         together = sum(len(group.sizes) for group in small.groups) / len(small.groups)
-        cost = cost_of_writes(saving.units, traffic)
+        cost = cost_of(saving.units, traffic, Direction.WRITE)
         return finding(
             self.name,
             traffic,
@@ -140,7 +142,7 @@ class WriteCost(Struct, frozen=True):
         is_little = changes_little(row.shape)
         confidence = Confidence.LIKELY if is_little else Confidence.POSSIBLE
         verb = "puts whole items" if row.shape.operation == "PutItem" else "updates items"
-        cost = cost_of_writes(saving.units, traffic)
+        cost = cost_of(saving.units, traffic, Direction.WRITE)
         return finding(
             self.name,
             traffic,
