@@ -1,6 +1,7 @@
-"""A real browser before a real server, one of each a session; nothing may go wrong on a page unseen.
+"""A real browser before a real server; nothing may go wrong on a page unseen.
 
-Tests share one tab too: a script that a tab has compiled once costs a third of what it does in a new one.
+Tests of a module share the browser and one tab: a script that a tab has compiled once costs a third of what it does in
+a new one. It ends with the module, since its loop would be in the way of other tests that have one.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ SECONDS = 30_000
 """Milliseconds in which anything has to appear; a busy machine is no fault of the page."""
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     program = need(CHROMIUM["program"], mend=CHROMIUM["mend"])
     with sync_playwright() as driver:
@@ -44,7 +45,7 @@ def server() -> Iterator[PageServer]:
         yield running
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def context(browser: Browser) -> Iterator[BrowserContext]:
     """What the pages share: the scripts that were loaded once."""
     shared = browser.new_context(viewport=SCREEN, color_scheme="light")
@@ -53,7 +54,7 @@ def context(browser: Browser) -> Iterator[BrowserContext]:
     shared.close()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def tab(context: BrowserContext) -> Page:
     """The tab that tests open the page in, one after the other."""
     return context.new_page()
