@@ -149,6 +149,14 @@ class StateFolder:
         finally:
             os.close(folder)
 
+    def try_writing(self, content: bytes) -> str | None:
+        """Replace the state; return why it could not be written, None where it was."""
+        try:
+            self.write(content)
+        except OSError as error:
+            return error.strerror or type(error).__name__
+        return None
+
 
 def _without_waiting(path: str, flags: int) -> int:
     """Open a file; a pipe in its place would wait for its other end for ever."""

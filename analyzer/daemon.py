@@ -20,6 +20,7 @@ from structlog.typing import FilteringBoundLogger
 
 from analyzer.checkpoint import Beside, StateFolder, Torn
 from analyzer.collected import Collected
+from analyzer.complaints import Complaints
 from analyzer.conclude import conclude
 from analyzer.errors import DynascopeError
 from analyzer.exporters.address import is_loopback
@@ -30,11 +31,11 @@ from analyzer.interfaces import Stream
 from analyzer.life_keeper import LifeKeeper
 from analyzer.lifecycle.observing import is_observing, observing_until
 from analyzer.maps import Maps
-from analyzer.model.batch import Position, StreamStatus
+from analyzer.model.batch import Position
 from analyzer.model.history import EMPTY, History
 from analyzer.model.instant import SLICE_MS, Instant, format_instant, slice_of
 from analyzer.model.report import Report
-from analyzer.model.sight import Gap, GapReason
+from analyzer.model.sight import GapReason
 from analyzer.model.window import Window
 from analyzer.polling import Polls
 from analyzer.reloading import access_at_open_door, beside, try_loading
@@ -112,7 +113,7 @@ class Daemon:
         self._checkpoint_ms: Instant | None = None
         self._analysis_seconds: float | None = None
         self._bad_lines: frozenset[str] = frozenset()
-        self._complaints: dict[str, str] = {}
+        self._complaints = Complaints(outlets.log)
         self._maps = outlets.server.screen.atlas = Maps(lambda: self._watch, self._health)
 
     async def run(self) -> None:
@@ -127,7 +128,7 @@ class Daemon:
         self._out.log.info("listening", address=f"{scheme}://{f'[{host}]' if ':' in host else host}:{port}")
         if access.token is not None and access.tls is None and not is_loopback(host):
             self._out.log.warning("tokens are sent in clear: set `tls`, or let a proxy in front speak HTTPS")
-        self._complain(self._stream.status())
+        self._complaints.tell(self._stream.status())
         self._say_mode()
         try:
             await self._work()
@@ -249,7 +250,7 @@ class Daemon:
         if self._history is not None:
             snapshots = (one for batch in evidence.observations.batches for one in batch.tables)
             self._history.look(end, judged.report.findings, snapshots, self._watch.calls)
-        self._complain(status, evidence.observations.gaps)
+        self._complaints.tell(status, evidence.observations.gaps)
         for gap in judged.report.gaps:
             self._out.log.debug("gap", reason=gap.reason.value, detail=gap.detail)
         reasons = frozenset(self._watch.bad_lines())
@@ -275,19 +276,6 @@ class Daemon:
         batches = polls.batches(self._out.clock())
         told = (*batches, marked) if marked.changes else batches
         return Collected(told, polls.generation, is_standby=polls.holds_lease is False)
-
-    def _complain(self, status: StreamStatus, gaps: Iterable[Gap] = ()) -> None:
-        """Say once what somebody has to mend, and once when it is mended."""
-        standing = dict.fromkeys(status.missing, "the request log is not there")
-        standing |= {gap.detail: "the request log cannot be read" for gap in status.gaps if gap.end is None}
-        if status.skipped:
-            standing["request_log.files"] = "more request logs than are tailed at once"
-        standing |= {gap.detail: "keys do not meet" for gap in gaps if gap.reason is GapReason.INCONSISTENT}
-        before, self._complaints = self._complaints, standing
-        for what in sorted(standing.keys() - before.keys()):
-            self._out.log.warning(standing[what], what=what)
-        for what in sorted(before.keys() - standing.keys()):
-            self._out.log.info("mended", what=what, was=before[what])
 
     def _health(self) -> Health:
         now, setup = self._out.clock(), self._setup
@@ -335,7 +323,7 @@ class Daemon:
             unwritten = () if self._history is None else self._history.unwritten
             known = self._watch.checkpoint(now, self._stream.paths(), self._beside(), unwritten)
             content = self._out.state.encode(known)
-            failure = await asyncio.to_thread(_try_writing, self._out.state, content)
+            failure = await asyncio.to_thread(self._out.state.try_writing, content)
         if failure is None:
             self._checkpoint_ms = now
         if failure is not None and self._is_state_written:
@@ -392,12 +380,3 @@ class Daemon:
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(self._stop.wait(), seconds)
         return self._stop.is_set()
-
-
-def _try_writing(state: StateFolder, content: bytes) -> str | None:
-    """Write the state; return why it could not be written, None where it was."""
-    try:
-        state.write(content)
-    except OSError as error:
-        return error.strerror or type(error).__name__
-    return None
