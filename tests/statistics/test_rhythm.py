@@ -65,3 +65,51 @@ def test_bursts_that_lose_the_clock_keep_no_period() -> None:
 @pytest.mark.parametrize("values", [np.zeros(360), np.ones(360), np.arange(20.0)], ids=["nothing", "flat", "short"])
 def test_little_tells_nothing(values: np.ndarray) -> None:
     assert rhythm_of(values) is None
+
+
+def spikes(*places: int, count: int = 120, height: float = 100.0, floor: float = 1.0) -> np.ndarray:
+    values = np.full(count, floor)
+    values[list(places)] = height
+    return values
+
+
+@pytest.mark.parametrize(("count", "period"), [(30, 6), (29, None)])
+def test_thirty_values_are_enough(count: int, period: int | None) -> None:
+    assert rhythm_of(spikes(2, 8, 14, 20, 26, count=count)) == period
+
+
+def test_four_bursts_are_enough() -> None:
+    assert rhythm_of(spikes(5, 35, 65, 95)) == 30
+    assert rhythm_of(spikes(5, 35, 65)) is None
+
+
+@pytest.mark.parametrize(("floor", "period"), [(50.0, 30), (50.1, None)])
+def test_a_burst_is_twice_the_middle(floor: float, period: int | None) -> None:
+    values = spikes(5, 6, 35, 36, 65, 66, 95, 96, floor=floor)
+    assert rhythm_of(values) == period
+
+
+def test_what_is_half_the_way_to_the_top_is_no_burst() -> None:
+    """The middle is 2 and the top 100: 51 is not above the half, 52 is, and then there are bursts off the clock."""
+    clock = range(5, 120, 12)
+    beside = [place + 5 for place in clock]
+    low, high = (spikes(*clock, floor=2.0) for _ in range(2))
+    low[beside], high[beside] = 51.0, 52.0
+    assert rhythm_of(low) == 12
+    assert rhythm_of(high) is None
+
+
+def test_a_burst_that_goes_on_is_one() -> None:
+    assert rhythm_of(spikes(*(at + more for at in (5, 35, 65, 95) for more in range(4)))) == 30
+
+
+def test_a_burst_at_the_very_first_step_is_one() -> None:
+    assert rhythm_of(spikes(0, 30, 60, 90)) == 30
+
+
+def test_a_beat_left_out_breaks_no_clock() -> None:
+    assert rhythm_of(spikes(*(at for at in range(5, 360, 20) if at not in {85, 205}), count=360)) == 20
+
+
+def test_nothing_but_spikes_over_nothing_is_a_rhythm() -> None:
+    assert rhythm_of(spikes(5, 25, 45, 65, 85, 105, floor=0.0)) == 20

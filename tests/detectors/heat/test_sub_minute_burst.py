@@ -5,12 +5,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from analyzer.detectors.heat.sub_minute_burst import SubMinuteBurst
-from analyzer.model.finding import Confidence, Direction, Finding, Severity
+from analyzer.model.finding import Confidence, Direction, Finding, Risk, Severity
 from analyzer.model.sight import Skipped, SkipReason
 from analyzer.model.traffic import Capacity, Place
 from analyzer.traffic.metric_throttles import metric_throttles
 from tests.support.calls import book, call
-from tests.support.evidence import WINDOW, limit, row, traffic
+from tests.support.evidence import WINDOW, limit, row, shape, traffic
 from tests.support.told import series
 
 if TYPE_CHECKING:
@@ -127,3 +127,73 @@ def test_without_a_call_of_those_seconds_it_is_skipped() -> None:
 )
 def test_just_below_and_empty_it_is_silent(evidence: Traffic) -> None:
     assert silent(evidence)
+
+
+@pytest.mark.parametrize(
+    ("refused", "severity"),
+    [(100, Severity.HIGH), (99, Severity.MEDIUM)],
+)
+def test_a_hundredth_of_the_calls_is_high(refused: float, severity: Severity) -> None:
+    """Of ten thousand calls, as metrics count them."""
+    calls = series("SuccessfulRequestLatency", (0, 10_000 - refused), stat="SampleCount", Operation="GetItem")
+    throttled = series("ThrottledRequests", (0, refused), Operation="GetItem")
+    metrics = (series(CONSUMED, (11_900, 11_900)), series(REFUSED, (0, refused)), calls, throttled)
+    told = metric_throttles(metrics, PLACE.capacity, WINDOW)
+    one = only(traffic(metrics=metrics, metric_throttles=told, place=PLACE, calls=burst(), rows=(row(),)))
+    assert one.severity is severity
+
+
+def test_ten_refusals_are_enough() -> None:
+    assert only(bursting(refused=(0, 10))).evidence["refused"] == 10
+
+
+def test_a_second_just_over_the_limit_is_over_it() -> None:
+    assert only(bursting(calls=burst(200.1))).evidence["fullest_second_units"] == 200.1
+
+
+def test_the_fullest_of_the_refused_minutes_speaks() -> None:
+    one = only(bursting(used=(6_000, 9_000, 11_940), refused=(50, 50, 0)))
+    assert one.evidence["fullest_minute_units_a_second"] == 150
+    assert one.evidence["use_of_fullest_minute"] == "75%"
+
+
+def test_a_minute_next_to_a_refused_one_was_not() -> None:
+    before = bursting(used=(6_000, 6_000, 6_000), refused=(0, 600, 0), calls=burst(at=59.9))
+    after = bursting(used=(6_000, 6_000, 6_000), refused=(0, 600, 0), calls=burst(at=120.0))
+    for evidence in (before, after):
+        (one,) = SubMinuteBurst().detect(evidence)
+        assert isinstance(one, Skipped)
+    assert only(bursting(used=(6_000, 6_000, 6_000), refused=(0, 600, 0), calls=burst(at=60.0)))
+
+
+def test_writes_are_judged_by_their_own_limit() -> None:
+    metrics = (
+        series("ConsumedWriteCapacityUnits", (2_900,)),
+        series("WriteProvisionedThroughputThrottleEvents", (40,)),
+        series(CONSUMED, (2_900,)),
+    )
+    told = metric_throttles(metrics, PLACE.capacity, WINDOW)
+    calls = book(*(call("PutItem", at=1, write_units=10) for _ in range(10)))
+    rows = (row(shape("PutItem"), caller="batch", write_units=900), row(caller="api", read_units=9000))
+    one = only(traffic(metrics=metrics, metric_throttles=told, place=PLACE, calls=calls, rows=rows))
+    assert (one.direction, one.subject, one.caller, one.evidence["limit_units_a_second"]) == (
+        Direction.WRITE,
+        "write",
+        "batch",
+        50,
+    )
+
+
+def test_a_row_of_an_index_entry_names_no_caller() -> None:
+    rows = (row(caller="shadow", read_units=90_000, secondary=True), row(caller="api", read_units=20))
+    assert only(bursting(rows=rows)).caller == "api"
+
+
+def test_all_limits_that_are_not_named_count_together() -> None:
+    two = (limit("provisioned", tries=6.0), limit("unknown", tries=5.0))
+    assert only(bursting(refused=(), throttles=two)).evidence["refused"] == 11
+
+
+def test_advice_can_be_taken_back() -> None:
+    smooth, on_demand = only(bursting()).advice[1:]
+    assert [(one.risk, one.reversible) for one in (smooth, on_demand)] == [(Risk.LOW, True)] * 2
