@@ -167,7 +167,7 @@ def test_more_than_all_are_all() -> None:
     assert share_bounds(12, 10).value == 1.0
 
 
-@pytest.mark.parametrize(("part", "low", "high"), [(0, 0.0, 0.2775), (10, 0.7225, 1.0), (3, 0.1078, 0.6032)])
+@pytest.mark.parametrize(("part", "low", "high"), [(0, 0.0, 0.2775), (10, 0.7225, 1.0), (2, 0.0567, 0.5098)])
 def test_the_interval_of_a_share_is_that_of_wilsons_tables(part: int, low: float, high: float) -> None:
     share = share_bounds(part, 10)
     assert (share.value, share.low, share.high) == pytest.approx((part / 10, low, high), abs=1e-4)
@@ -241,3 +241,13 @@ def test_growth_needs_five_patterns_of_more_than_two_hundred_calls() -> None:
     assert shared_growth([*[more] * 4, ((201.0,), (1.0,))]) == 2.0
     assert shared_growth([*[more] * 4, ((300.0,), ())]) == 1.0
     assert shared_growth([*[((300.0, 100.0), (300.0,))] * 5]) == 1.5
+
+
+def test_one_of_one_is_a_share_of_which_little_is_known() -> None:
+    assert share_bounds(1, 1) == pytest.approx((1.0, 0.2065, 1.0), abs=1e-4)
+
+
+def test_a_day_of_which_less_than_one_call_was_to_be_expected_scatters_too() -> None:
+    found = rate_ratio((1.0, 9.0), (0.0, 20.0))
+    assert found is not None
+    assert found.dispersion == pytest.approx(4 / 3 + 2 / 3 + (4 / 9) * (3 / 29 + 3 / 58), rel=1e-9)
