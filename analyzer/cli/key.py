@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from analyzer.cli.keys_found import Search
     from analyzer.interfaces import AwsCaller
     from analyzer.model.sight import Gap
+    from analyzer.requests.tokens import Salt
 
 __all__ = ["key"]
 
@@ -25,10 +26,13 @@ _HOUR_MS = 3_600_000
 _NAMED = 5
 
 
-def key(
+def key(  # noqa: PLR0913, PLR0917 -- one parameter an option
     token: Annotated[
-        str, typer.Argument(metavar="TOKEN", help="a key's token as a report shows it, or one part of it")
-    ],
+        str | None, typer.Argument(metavar="TOKEN", help="a key's token as a report shows it, or one part of it")
+    ] = None,
+    suspect: Annotated[
+        str | None, typer.Option("--is", metavar="VALUE", help="a clear key: print its token, and compare with TOKEN")
+    ] = None,
     table: Annotated[str, typer.Option("--table", metavar="TABLE", help="the table, or a glob")] = "*",
     since: Annotated[str, typer.Option(metavar="DURATION", help="how far back to look; reports reach 15 days")] = "3h",
     salt_file: Annotated[Path | None, typer.Option(metavar="FILE", help="secret that the samplers share")] = None,
@@ -43,11 +47,14 @@ def key(
     A token is a keyed hash: nobody can turn it round. This makes tokens of the keys that Contributor Insights lists in
     clear (25 a rule and hour), with your credentials, and prints those that are the same. Nothing is kept.
 
+    With --is no one is asked: it makes the token of a key that you suspect, and compares it with TOKEN if one is given.
+
     \b
       dynascope key 'CASE#~k9f3a2c1b' --salt-file salt --region eu-west-1
       dynascope key '~k9f3a2c1b' --table orders --since 1d
+      dynascope key --is 'CASE#4711' --salt-file salt 'CASE#~k9f3a2c1b'
 
-    Exit 0 when it was found, 1 when not, 2 on wrong usage, 3 where CloudWatch could not be asked.
+    Exit 0 when it was found or is the same, 1 when not, 2 on wrong usage, 3 where CloudWatch could not be asked.
     """  # noqa: D301 -- the backslash keeps lines of the examples apart
     from analyzer.cli.keys_found import Search, printable  # noqa: PLC0415 -- light start
     from analyzer.cli.output import write  # noqa: PLC0415 -- light start
@@ -58,6 +65,10 @@ def key(
     salt = salt_of(settings_of(config, None, None, salt_file))
     if salt is None:
         raise UsageError("a token can be recomputed with its salt alone: give --salt-file, or set DYNASCOPE_SALT_FILE")
+    if suspect is not None:
+        raise typer.Exit(_compare(suspect, token, salt))
+    if token is None:
+        raise UsageError("say which TOKEN to look up, or --is VALUE, the key that you suspect")
     try:
         search = Search(token, salt)
         back_ms = parse_duration(since)
@@ -71,6 +82,27 @@ def key(
         typer.echo(f"dynascope: {line}", err=True)
     if not search.found:
         raise typer.Exit(_exit_code(gaps))
+
+
+def _compare(suspect: str, token: str | None, salt: Salt) -> int:
+    """Print the token of a clear key, and whether it is the one that was given; of more than one, each part's."""
+    from analyzer.cli.keys_found import Search, printable  # noqa: PLC0415 -- light start
+    from analyzer.cli.output import write  # noqa: PLC0415 -- light start
+
+    shown = printable(suspect)
+    if token is None:
+        write(f"{printable(salt.tokenize(suspect))}\n    {shown}, where no part of it stands in clear\n")
+        return 0
+    try:
+        search = Search(token, salt)
+    except ValueError as error:
+        raise UsageError(str(error)) from None
+    search.see("", "", suspect)
+    is_same = bool(search.found)
+    write(f"{printable(token.strip())} {'is' if is_same else 'is not'} {shown}\n")
+    if not is_same:
+        write(f"    whose token is {printable(salt.tokenize(suspect))}, where no part of it stands in clear\n")
+    return 0 if is_same else _NOT_FOUND
 
 
 async def _look(search: Search, aws: AwsCaller, region: str, table: str, back_ms: int) -> tuple[str, tuple[Gap, ...]]:

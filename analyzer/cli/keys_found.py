@@ -12,7 +12,10 @@ if TYPE_CHECKING:
     from analyzer.model.target import Target
     from analyzer.requests.tokens import Salt
 
-__all__ = ["Found", "Search", "printable"]
+__all__ = ["HOW_TO_CHECK", "Found", "Search", "printable"]
+
+HOW_TO_CHECK = "a suspect can be checked: dynascope key --is VALUE --salt-file FILE"
+"""What is left to do where only tokens of keys are known."""
 
 
 class Found(Struct, frozen=True):

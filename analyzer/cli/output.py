@@ -91,9 +91,13 @@ def is_colorful() -> bool:
 
 def print_report(report: Report, output: Format, keys: Keys, salt: Salt | None) -> None:
     """Print a report as far as the policy lets keys be seen."""
-    from analyzer.render.show import show  # noqa: PLC0415 -- light start
+    from analyzer.cli.keys_found import HOW_TO_CHECK  # noqa: PLC0415 -- light start
+    from analyzer.render.show import has_tokens, show  # noqa: PLC0415 -- light start
 
     shown = show(report, keys.value, salt)
+    told = [*(one.key for one in shown.findings), *(one.key for one in shown.keys)]
+    if keys is Keys.REVEAL and any(map(has_tokens, told)):
+        print(f"dynascope: tokens of keys cannot be reversed; {HOW_TO_CHECK} TOKEN", file=sys.stderr)
     if output is Format.JSON:
         from analyzer.render.json import render_json  # noqa: PLC0415 -- only what is asked for
 

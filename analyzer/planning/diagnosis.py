@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from analyzer.lifecycle.since_change import change_before
 from analyzer.lifecycle.verdict import fault_of
-from analyzer.model.finding import Advice, Change, Finding
+from analyzer.model.finding import Advice, Change, Finding, Status
 from analyzer.model.instant import Instant
 from analyzer.model.report import Report, VerdictState
 from analyzer.model.sight import Sight
@@ -18,7 +18,7 @@ from analyzer.planning.headline import Headline, Scene, capacity_of, headline_of
 from analyzer.planning.onset import began, compared_stretch, onset_of, since_words
 from analyzer.planning.steps import Means, own_steps, steps_of
 from analyzer.planning.suspects import Suspect
-from analyzer.render.show import PLACEHOLDER, Policy, show
+from analyzer.render.show import PLACEHOLDER, Policy, has_tokens, show
 from analyzer.render.words import clock, fold, key_words, place, who_words
 
 if TYPE_CHECKING:
@@ -137,24 +137,38 @@ def shown(diagnosis: Diagnosis, policy: Policy, salt: Salt | None) -> Diagnosis:
     lead = None if diagnosis.lead is None else next((f for f in report.findings if f.id == diagnosis.lead.id), None)
     group = [] if lead is None else [lead, *next((rest for root, rest in fold(report.findings) if root is lead), ())]
     means = diagnosis.means
-    is_hidden = policy != "reveal" and lead is not None and lead.key is not None
     told = [fact.replace(PLACEHOLDER, key_words(None if lead is None else lead.key)) for fact in diagnosis.facts]
     told += [] if diagnosis.lead is not None else lesser_words(report)
-    facts = (*told, *((f"the key is shown as a {policy}: --reveal-keys shows it",) if is_hidden else ()))
+    told += _how_to_see(diagnosis.lead, policy)
     return msgspec.structs.replace(
-        diagnosis, report=report, lead=lead, facts=facts, steps=steps_of(diagnosis.steps, group, means)
+        diagnosis, report=report, lead=lead, facts=tuple(told), steps=steps_of(diagnosis.steps, group, means)
     )
+
+
+def _how_to_see(lead: Finding | None, policy: Policy) -> list[str]:
+    """Say how the key is seen in clear that was found; a token of it can only be compared with what one suspects."""
+    if lead is None or lead.key is None:
+        return []
+    if has_tokens(lead.key):
+        less = "" if policy == "token" else ", --keys token shows it"
+        suspect = "a suspect is checked with dynascope key --is VALUE --salt-file FILE TOKEN"
+        return [f"of the key only a token is known, which cannot be reversed{less}; {suspect}"]
+    return [] if policy == "reveal" else [f"the key is shown as a {policy}: --reveal-keys shows it"]
 
 
 def lesser_words(report: Report) -> list[str]:
     """Name the findings of a report that has none to begin with: the worst two in a line each."""
     worst = sorted(report.findings, key=lambda one: -one.severity.rank)
     told = [
-        f"{one.severity.value} {one.detector} of {place(one.table, one.index)}: {one.summary}"
+        f"{_asleep(one)}{one.severity.value} {one.detector} of {place(one.table, one.index)}: {one.summary}"
         for one in worst[:_MOST_LESSER]
     ]
     more = len(worst) - _MOST_LESSER
     return [*told, *([f"and {more} more: --format json lists them"] if more > 0 else [])]
+
+
+def _asleep(finding: Finding) -> str:
+    return "snoozed, " if finding.status is Status.SNOOZED else ""
 
 
 def _traffic_of(report: Report, lead: Finding | None) -> Traffic | None:

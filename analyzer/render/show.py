@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     View = Callable[[KeyShown | None, KeyShown | None], KeyShown | None]
 
-__all__ = ["PLACEHOLDER", "Policy", "show", "show_finding", "view_of"]
+__all__ = ["PLACEHOLDER", "Policy", "has_tokens", "show", "show_finding", "view_of"]
 
 PLACEHOLDER = "{key}"
 """What a finding's texts hold where a key belongs."""
@@ -61,6 +61,11 @@ def view_of(policy: Policy, salt: Salt | None = None) -> View:
         return _token(key, template, hashing)
 
     return view
+
+
+def has_tokens(key: KeyShown | None) -> bool:
+    """Whether a key, or a part of it, is known as a token alone, which nobody can turn round."""
+    return any(is_token(part) for value in (key or {}).values() for part in _SEGMENTS.split(str(value)))
 
 
 def _reveal(key: KeyShown | None, template: KeyShown | None) -> KeyShown | None:

@@ -69,6 +69,13 @@ def test_a_hot_case_is_found_and_shown_as_the_policy_allows(run: Callable[..., R
     assert ran.report["verdict"]["state"] == "fault"
 
 
+def test_tokens_that_are_to_be_revealed_are_said_to_stay(run: Callable[..., Ran], hot: Path, contract: Path) -> None:
+    hot.write_text(hot.read_text().replace(CANARY, "~kabcdefgh"))
+    ran = run(hot, "--contract", contract, "--reveal-keys")
+    assert "tokens of keys cannot be reversed; a suspect can be checked: dynascope key --is VALUE" in ran.err
+    assert "cannot be reversed" not in run(hot, "--contract", contract).err
+
+
 def test_a_quiet_log_is_clean(run: Callable[..., Ran], quiet: Path, contract: Path) -> None:
     ran = run(quiet, "--contract", contract, "--format", "json")
     assert (ran.code, ran.report["verdict"]["state"], ran.requests) == (0, "clean", 180)

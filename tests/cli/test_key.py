@@ -51,6 +51,41 @@ def test_a_value_cannot_speak_to_the_terminal() -> None:
     assert printable("a\x1b[31m\nb–é") == "a\\x1b[31m\\nb–é"
 
 
+# a suspect
+
+SUSPECT = ["key", "--is", CASE]
+
+
+@pytest.fixture
+def salted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DYNASCOPE_SALT", "shared")
+
+
+@pytest.mark.usefixtures("salted")
+def test_a_suspect_is_compared_with_a_token_and_nobody_is_asked(capsys: pytest.CaptureFixture[str]) -> None:
+    assert execute([*SUSPECT, f"CASE#{TOKEN}"]) == 0
+    assert capsys.readouterr().out == f"CASE#{TOKEN} is {CASE}\n"
+    assert execute([*SUSPECT[:2], "CASE#other", f"CASE#{TOKEN}"]) == 1
+    said = capsys.readouterr().out.splitlines()
+    assert said[0] == f"CASE#{TOKEN} is not CASE#other"
+    assert SALT.tokenize("CASE#other") in said[1]
+
+
+@pytest.mark.usefixtures("salted")
+def test_without_a_token_that_of_a_suspect_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert execute(SUSPECT) == 0
+    assert capsys.readouterr().out.splitlines()[0] == SALT.tokenize(CASE)
+
+
+@pytest.mark.usefixtures("salted")
+@pytest.mark.parametrize(("arguments", "told"), [([], "--is VALUE"), (["--is", CASE, "CASE#4711"], "is no token")])
+def test_what_cannot_be_compared_is_wrong_usage(
+    arguments: list[str], told: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert execute(["key", *arguments]) == 2
+    assert told in capsys.readouterr().err
+
+
 # the command
 
 

@@ -90,9 +90,7 @@ def test_an_address_that_is_taken_may_be_the_daemon_itself(tmp_path: Path, taken
 
 
 def test_a_file_says_of_which_shape_it_is(tmp_path: Path) -> None:
-    call = (
-        '{"timestamp":"2026-06-01T10:00:00Z","clientName":"DynamoDBClient","commandName":"GetItemCommand","input":{}}'
-    )
+    call = '{"timestamp":"2026-06-01","clientName":"DynamoDBClient","commandName":"GetItemCommand","input":{}}'
     (tmp_path / "js.log").write_text(f"{call}\n")
     (tmp_path / "web.log").write_text('{"msg":"GET /"}\n')
     (tmp_path / "a.gz").write_bytes(b"\x1f\x8b\x08\x00")

@@ -1,11 +1,11 @@
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 import pytest
 
-from analyzer.model.finding import Advice, Change, Confidence, Direction, Finding, SelfHeals, Severity
+from analyzer.model.finding import Advice, Change, Confidence, Direction, Finding, SelfHeals, Severity, Status
 from analyzer.model.report import PatternKind, PatternLine, Report, Verdict, VerdictState
 from analyzer.model.sight import Gap, GapReason, Sight, SourceName
 from analyzer.model.table import ScalingLimits
@@ -19,8 +19,12 @@ from analyzer.planning.suspects import suspects_of
 from analyzer.render.diagnosis_json import diagnosis_object
 from analyzer.render.diagnosis_markdown import render_diagnosis_markdown
 from analyzer.render.diagnosis_text import render_diagnosis
+from analyzer.requests.tokens import Salt
 from tests.support.evidence import CASES, GSI2, traffic
 from tests.support.told import series
+
+if TYPE_CHECKING:
+    from analyzer.render.show import Policy
 
 HOUR_MS, MINUTE_MS = 3_600_000, 60_000
 DAY_MS = 24 * HOUR_MS
@@ -286,3 +290,28 @@ def test_a_daemon_s_findings_of_another_table_are_left_out() -> None:
     assert diagnosis_of_daemon(report(found()), 0, "cases").report.verdict.text == "throttling it is"
     lesser = diagnosis_of_daemon(report(found("latency-shift", Severity.MEDIUM)), 0)
     assert (lesser.report.verdict.text, lesser.kind) == ("latency-shift it is", "latency-shift")
+
+
+def test_what_is_snoozed_is_not_begun_with_and_named_as_such() -> None:
+    asleep = found("hot-key", Severity.CRITICAL, status=Status.SNOOZED)
+    clean = Verdict(VerdictState.CLEAN, "clean, 1 snoozed", Confidence.CERTAIN)
+    told = diagnosis_of_daemon(report(asleep, verdict=clean), 0)
+    assert (told.lead, told.report.verdict.text) == (None, "clean, 1 snoozed")
+    assert told.facts == ("snoozed, critical hot-key of cases: hot-key it is",)
+
+
+@pytest.mark.parametrize(
+    ("key", "policy", "told"),
+    [
+        ("CASE#4711", "template", "the key is shown as a template: --reveal-keys shows it"),
+        ("CASE#~kabcdefgh", "template", "a token is known, which cannot be reversed, --keys token shows it; a suspect"),
+        ("CASE#~kabcdefgh", "token", "only a token is known, which cannot be reversed; a suspect is checked with"),
+        ("CASE#~kabcdefgh", "reveal", "dynascope key --is VALUE --salt-file FILE TOKEN"),
+        ("CASE#4711", "reveal", ""),
+    ],
+)
+def test_how_the_key_is_seen_is_told_honestly(key: str, policy: Policy, told: str) -> None:
+    lead = found("hot-key", key={"PK": key}, key_template={"PK": "CASE#<n>"})
+    facts = " ".join(shown(diagnose_report(report(lead), Means(), now=None), policy, Salt(b"s")).facts)
+    assert told in facts
+    assert bool(told) == ("key" in facts)
