@@ -12,8 +12,8 @@ from msgspec import Struct
 from analyzer.cli.inputs import STDIN
 from analyzer.cli.reading import LogFile, end_of, read_blocks
 from analyzer.cli.stretch import first_time, in_time_order, last_time
-from analyzer.config import Settings, build_detectors, build_struct
 from analyzer.config_prices import prices_of_section
+from analyzer.config_structs import build_detectors, build_struct
 from analyzer.detectors import DETECTORS
 from analyzer.model.instant import SLICE_MS, Instant, format_instant, slice_of
 from analyzer.model.observations import Observations
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from analyzer.cli.remembered import Remembered
+    from analyzer.config import Settings
     from analyzer.contract.model import Contract
     from analyzer.model.target import Target
     from analyzer.recording import Recording
