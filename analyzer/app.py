@@ -298,7 +298,7 @@ def run_daemon(config: Path | None, *, as_json: bool, write: Callable[[str], Non
             polled = await _polled(latest, aws, log, gate)
             if gate is not None and aws is not None:
                 aws.permit = gate.permit
-                server.is_standby = lambda: not gate.is_open
+                server.standing = lambda: gate.standing
             history = None
             if setup.history is not None:
                 history = _history(setup, setup.history, log, aws, gate)

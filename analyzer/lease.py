@@ -14,6 +14,8 @@ from analyzer.errors import UsageError
 
 __all__ = [
     "FREE",
+    "MEND",
+    "UNREACHED",
     "DayCost",
     "Lease",
     "LeaseConfig",
@@ -24,6 +26,9 @@ __all__ = [
     "next_lease",
     "parse_place",
 ]
+
+UNREACHED = "the lease cannot be reached, nobody is known to read AWS"
+MEND = "see that both daemons can read and write where it lies"
 
 _LEASE = 2
 """A lease lasts two renewals: one may fail. Together with two looks of a quarter, another takes over within three."""

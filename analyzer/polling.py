@@ -14,6 +14,7 @@ from msgspec import Struct
 
 from analyzer.exporters.assemble import SourceHealth
 from analyzer.interfaces import Source
+from analyzer.lease import MEND, UNREACHED
 from analyzer.model.batch import Batch
 from analyzer.model.instant import Instant
 from analyzer.model.sight import Gap, GapReason, SourceName
@@ -53,6 +54,11 @@ class Gate(Protocol):
         """Whether it is at this moment."""
         ...
 
+    @property
+    def trouble(self) -> str | None:
+        """Why it is not known who reads, where it is shut and that is not known."""
+        ...
+
     async def opened(self) -> None:
         """Wait until it is."""
         ...
@@ -89,7 +95,7 @@ class Polls:
         self._known = [_Known() for _ in self._polls]
         self._began = clock()
         self._gate = gate
-        self._was_waiting = False
+        self._waited: str | bool = False
         self.generation = 0
 
     @property
@@ -101,6 +107,11 @@ class Polls:
     def holds_lease(self) -> bool | None:
         """Whether this daemon is the one that reads; None where there is no other."""
         return None if self._gate is None else self._gate.is_open
+
+    @property
+    def trouble(self) -> str | None:
+        """Why it is not known who reads; None where it is."""
+        return None if self._gate is None else self._gate.trouble
 
     async def run(self) -> None:
         """Ask every source on its own clock."""
@@ -134,13 +145,13 @@ class Polls:
     def batches(self, now: Instant) -> tuple[Batch, ...]:
         """Return what was brought last; of a source that no longer comes, that it does not.
 
-        Nothing of it is told while another daemon reads: only that it does.
+        Nothing of it is told while another daemon reads: only that it does, or that nobody is known to.
         """
-        is_waiting = self.holds_lease is False
-        self.generation += is_waiting != self._was_waiting
-        self._was_waiting = is_waiting
-        if is_waiting:
-            return (_waiting(now),)
+        waits = self.holds_lease is False and (self.trouble or True)
+        self.generation += waits != self._waited
+        self._waited = waits
+        if waits:
+            return (_waiting(now) if waits is True else _unreached(now, waits),)
         return tuple(filter(None, (self._brought(number, poll, now) for number, poll in enumerate(self._polls))))
 
     def _brought(self, number: int, poll: Poll, now: Instant) -> Batch | None:
@@ -166,6 +177,11 @@ class Polls:
 def _waiting(now: Instant) -> Batch:
     detail, hint = "standby: another daemon holds the lease, and reads AWS", "look at its report"
     gap = Gap(SourceName.TABLE_CATALOG, GapReason.NOT_ENABLED, detail, hint)
+    return Batch(window=Window(now, now), gaps=(gap,))
+
+
+def _unreached(now: Instant, because: str) -> Batch:
+    gap = Gap(SourceName.TABLE_CATALOG, GapReason.TIMEOUT, f"{UNREACHED}: {because}", MEND)
     return Batch(window=Window(now, now), gaps=(gap,))
 
 

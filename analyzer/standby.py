@@ -11,7 +11,8 @@ import uuid
 from typing import TYPE_CHECKING
 
 from analyzer.errors import CollectError, UnsupportedError
-from analyzer.lease import FREE, DayCost, LeaseConfig, Seen, is_held, looked, may_take, next_lease
+from analyzer.exporters.standing import Standing
+from analyzer.lease import FREE, MEND, UNREACHED, DayCost, LeaseConfig, Seen, is_held, looked, may_take, next_lease
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -57,8 +58,9 @@ class Standby:
         self._clock = clock
         self._seen: Seen | None = None
         self._renewed_at: int | None = None
-        self._was_open: bool | None = None
+        self._stood: tuple[bool, bool] | None = None
         self._complaint: str | None = None
+        self._answered_at = clock()
         self._changed = asyncio.Event()
 
     @property
@@ -74,11 +76,32 @@ class Standby:
         lease = None if self._seen is None else self._seen.lease
         return None if lease is None or lease.holder in {FREE.holder, self.me} else False
 
+    @property
+    def trouble(self) -> str | None:
+        """Why the lease cannot be reached, so that nobody is known to read AWS; None where it can, or is held yet.
+
+        A place that hangs, as a disk of the network does, is out of reach too.
+        """
+        if self.is_open:
+            return None
+        is_silent = self._clock() - self._answered_at > self._config.lease_ms + self._config.renew_ms
+        return self._complaint or ("no answer" if is_silent else None)
+
+    @property
+    def standing(self) -> Standing:
+        """How this daemon stands at this moment."""
+        if self.is_open:
+            return Standing.READS
+        return Standing.WAITS if self.trouble is None else Standing.UNKNOWN
+
     def permit(self) -> None:
-        """Let a call through; raises UnsupportedError while another daemon reads."""
-        if not self.is_open:
-            hint = "nothing is wrong: it takes over when the other falls silent"
-            raise UnsupportedError("standby: another daemon holds the lease, and reads AWS", hint=hint)
+        """Let a call through; raises UnsupportedError while another daemon reads, or nobody is known to."""
+        if self.is_open:
+            return
+        if self.trouble is not None:
+            raise UnsupportedError(f"{UNREACHED}: {self.trouble}", hint=MEND)
+        hint = "nothing is wrong: it takes over when the other falls silent"
+        raise UnsupportedError("standby: another daemon holds the lease, and reads AWS", hint=hint)
 
     async def opened(self) -> None:
         """Wait until the lease is held."""
@@ -107,6 +130,7 @@ class Standby:
                 await self._write(seen, began)
             else:
                 self._renewed_at = None
+            self._answered_at = self._clock()
             self._complain(None)
         except CollectError as error:
             self._complain(f"{error}; {error.hint}")
@@ -131,13 +155,16 @@ class Standby:
     def _tell(self) -> None:
         """Say when the lease comes and goes, and let who waits for it go on."""
         is_open = self.is_open
-        if is_open != self._was_open:
+        stands = (is_open, self.trouble is not None)
+        if stands != self._stood:
             holder = None if self._seen is None or self._seen.lease is None else self._seen.lease.holder
             if is_open:
                 self._log.info("holds the lease, and reads AWS", lease=self.me)
+            elif self.trouble is not None:
+                self._log.error("reads AWS no more: the lease cannot be renewed", because=self.trouble)
             else:
                 self._log.info("standby: another daemon reads AWS", lease=holder)
-        self._was_open = is_open
+        self._stood = stands
         if is_open:
             self._changed.set()
 

@@ -227,6 +227,7 @@ class Gate:
 
     def __init__(self, *, is_open: bool) -> None:
         self.is_open = is_open
+        self.trouble: str | None = None
         self.was_run = False
         self.may_pass = asyncio.Event()
 
@@ -246,6 +247,10 @@ async def test_nothing_is_asked_while_another_daemon_reads(clock: Clock, pauses:
         (told,) = polls.batches(NOW + 10 * EVERY)
         assert (catalog.asked, told.gaps[0].reason, polls.health(NOW)) == ([], GapReason.NOT_ENABLED, ())
         assert polls.holds_lease is False
+        gate.trouble, before = "a folder", polls.generation
+        (told,) = polls.batches(NOW + 10 * EVERY)
+        assert told.gaps[0].detail == "the lease cannot be reached, nobody is known to read AWS: a folder"
+        assert (told.gaps[0].reason, polls.generation > before) == (GapReason.TIMEOUT, True)
         gate.is_open = True
         gate.may_pass.set()
         await until(lambda: bool(catalog.asked))

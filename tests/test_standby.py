@@ -6,6 +6,7 @@ import pytest
 import structlog
 
 from analyzer.errors import CollectError, UnsupportedError
+from analyzer.exporters.standing import Standing
 from analyzer.lease import DayCost, Lease, LeaseConfig
 from analyzer.standby import Standby, steady_ms
 
@@ -101,7 +102,7 @@ async def test_where_nobody_can_renew_it_the_holder_stops_by_itself(world: World
     assert first.is_open
     assert [one["event"] for one in told] == [
         "the lease cannot be reached",
-        "standby: another daemon reads AWS",
+        "reads AWS no more: the lease cannot be renewed",
         "the lease is reached again",
         "holds the lease, and reads AWS",
     ]
@@ -123,6 +124,28 @@ async def test_calls_go_through_while_it_is_held_and_are_refused_in_words_else(w
     first.permit()
     with pytest.raises(UnsupportedError, match="standby: another daemon holds the lease"):
         second.permit()
+
+
+async def test_where_the_lease_cannot_be_reached_nobody_is_said_to_read(world: World) -> None:
+    first, second = world.daemon(), world.daemon()
+    world.paper.is_broken = True
+    await step(first, second)
+    assert [one.standing for one in (first, second)] == [Standing.UNKNOWN, Standing.UNKNOWN]
+    with pytest.raises(
+        UnsupportedError, match="cannot be reached, nobody is known to read AWS: out of reach"
+    ):
+        second.permit()
+    world.paper.is_broken = False
+    await step(first, second)
+    assert [one.standing for one in (first, second)] == [Standing.READS, Standing.WAITS]
+    assert (first.trouble, second.trouble) == (None, None)
+
+
+async def test_a_place_that_hangs_is_out_of_reach_too(world: World) -> None:
+    first, second = world.daemon(), world.daemon()
+    await step(first, second)
+    world.now += CONFIG.lease_ms + CONFIG.renew_ms + 1
+    assert (second.standing, second.trouble) == (Standing.UNKNOWN, "no answer")
 
 
 async def test_it_is_known_whose_the_lease_is_and_whether_anybodys(world: World) -> None:

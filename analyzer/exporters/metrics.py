@@ -281,7 +281,7 @@ METRICS: tuple[Metric, ...] = (
     ),
     _gauge(
         "dynascope_lease_held",
-        "1 while this daemon reads AWS, 0 while another does; only with --standby.",
+        "1 while this daemon reads AWS, 0 while another does or nobody is known to; only with --standby.",
         of_target=False,
     ),
     _gauge(

@@ -13,6 +13,7 @@ from prometheus_client.registry import Collector
 from prometheus_client.samples import Exemplar as WireExemplar
 
 from analyzer.exporters.metrics import DURATION_BUCKETS, METRICS, Kind, Metric
+from analyzer.exporters.standing import Standing
 from analyzer.model.counts import LATENCY_BOUNDS_MS
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
     from analyzer.exporters.series import Distribution, SeriesTable
 
-__all__ = ["NOTHING_YET", "OPENMETRICS_TYPE", "TEXT_TYPE", "Exposition", "render"]
+__all__ = ["NOTHING_YET", "OPENMETRICS_TYPE", "TEXT_TYPE", "Exposition", "lease_told", "render"]
 
 TEXT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 OPENMETRICS_TYPE = "application/openmetrics-text; version=1.0.0; charset=utf-8"
@@ -43,6 +44,14 @@ def render(table: SeriesTable) -> Exposition:
     registry = CollectorRegistry(auto_describe=False)
     registry.register(_Once(list(_families(table))))
     return Exposition(write_text(registry), write_openmetrics(registry))  # type: ignore[no-untyped-call] # untyped there
+
+
+def lease_told(body: bytes, standing: Standing) -> bytes:
+    """Return a rendering in which the lease is held, or not, as it is now: it may be older than the lease."""
+    held, free = (b"\ndynascope_lease_held %s\n" % value for value in (b"1.0", b"0.0"))
+    if standing is Standing.ALONE:
+        return body
+    return body.replace(*((free, held) if standing is Standing.READS else (held, free)), 1)
 
 
 class _Once(Collector):

@@ -17,10 +17,11 @@ from analyzer.exporters.docs import detector_page, docs_index, metrics_page, pro
 from analyzer.exporters.gate import Gate
 from analyzer.exporters.marks import Marks, read_mark
 from analyzer.exporters.posted import posted
-from analyzer.exporters.prometheus import NOTHING_YET, OPENMETRICS_TYPE, TEXT_TYPE, Exposition
+from analyzer.exporters.prometheus import NOTHING_YET, OPENMETRICS_TYPE, TEXT_TYPE, Exposition, lease_told
 from analyzer.exporters.screen import Screen
 from analyzer.exporters.shown import Shown
 from analyzer.exporters.snoozes import SnoozeDesk
+from analyzer.exporters.standing import Standing
 from analyzer.model.instant import format_instant
 
 if TYPE_CHECKING:
@@ -62,8 +63,8 @@ class Server:
     ) -> None:
         self.shown = Shown(policy, salt)
         self.marks = Marks() if marks is None else marks
-        self.is_standby: Callable[[], bool] = bool
-        """Whether another daemon reads AWS instead of this one."""
+        self.standing: Callable[[], Standing] = lambda: Standing.ALONE
+        """Whether this daemon reads AWS, another does, or nobody is known to."""
         self.snoozes = SnoozeDesk(clock)
         self.screen = Screen(self.shown)
         self._clock = clock
@@ -168,6 +169,7 @@ class Server:
     async def _metrics(self, request: web.Request) -> web.Response:
         is_open = "application/openmetrics-text" in request.headers.get("Accept", "")
         body = self._exposition.openmetrics if is_open else self._exposition.text
+        body = lease_told(body, self.standing())
         return web.Response(body=body, headers={"Content-Type": OPENMETRICS_TYPE if is_open else TEXT_TYPE})
 
     async def _health(self, _request: web.Request) -> web.Response:
@@ -175,7 +177,10 @@ class Server:
 
     async def _ready(self, _request: web.Request) -> web.Response:
         """Say whether it works; one that stands by does, and is ready to take over."""
-        if self.is_standby():
+        standing = self.standing()
+        if standing is Standing.UNKNOWN:
+            return web.Response(status=503, text="the lease cannot be reached, nobody is known to read AWS\n")
+        if standing is Standing.WAITS:
             return web.Response(text="standby\n")
         if self.shown.report is None:
             return web.Response(status=503, text="nothing judged yet\n")

@@ -11,6 +11,7 @@ from analyzer.errors import UsageError
 from analyzer.exporters.address import is_loopback
 from analyzer.exporters.prometheus import Exposition
 from analyzer.exporters.server import Server
+from analyzer.exporters.standing import Standing
 from tests.exporters.conftest import finding, report
 
 if TYPE_CHECKING:
@@ -64,8 +65,25 @@ async def test_the_process_is_healthy_before_it_is_ready(client: Client) -> None
 
 
 async def test_one_that_stands_by_is_ready_to_take_over_and_says_so(client: Client) -> None:
-    client.server.is_standby = lambda: True
+    client.server.standing = lambda: Standing.WAITS
     assert (await client.get("/readyz"))[:2] == (200, "standby\n")
+
+
+async def test_one_that_cannot_reach_the_lease_is_not_ready(client: Client) -> None:
+    client.server.standing = lambda: Standing.UNKNOWN
+    status, body, _ = await client.get("/readyz")
+    assert (status, body) == (503, "the lease cannot be reached, nobody is known to read AWS\n")
+
+
+@pytest.mark.parametrize("published", [b"0.0", b"1.0"])
+async def test_the_lease_is_told_alike_by_metric_and_readiness_also_between_judgements(
+    client: Client, published: bytes
+) -> None:
+    told = b"a 1\ndynascope_lease_held %s\nz 2\n" % published
+    client.server.publish(Exposition(told, told))
+    for standing, held in ((Standing.READS, "1.0"), (Standing.WAITS, "0.0"), (Standing.UNKNOWN, "0.0")):
+        client.server.standing = lambda standing=standing: standing  # type: ignore[misc] # a default is bound at once
+        assert (await client.get("/metrics"))[1] == f"a 1\ndynascope_lease_held {held}\nz 2\n"
 
 
 async def test_the_report_shows_keys_as_the_policy_allows(client: Client) -> None:
