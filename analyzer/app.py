@@ -291,7 +291,9 @@ def run_daemon(config: Path | None, *, as_json: bool, write: Callable[[str], Non
         shown = show(events, server.policy, server.salt)
         outlet.say(json_lines(shown) if as_json else text_lines(shown))
 
-    outlets = Outlets(server=server, state=StateFolder(setup.state), log=log, tell=tell)
+    outlets = Outlets(
+        server=server, state=StateFolder(setup.state), log=log, tell=tell, unprinted=lambda: outlet.dropped
+    )
 
     async def work() -> None:
         async with way_to_aws(setup) as aws, _standing_by(aws, lease, log) as gate:

@@ -63,13 +63,17 @@ def _now() -> Instant:
 
 
 class Outlets(Struct, frozen=True):
-    """Where a daemon speaks: `tell` gets a report that holds what just opened or closed, keys and all."""
+    """Where a daemon speaks: `tell` gets a report that holds what just opened or closed, keys and all.
+
+    `unprinted` counts those of which nobody took the text.
+    """
 
     server: Server
     state: StateFolder
     log: FilteringBoundLogger
     tell: Callable[[Report], None]
     clock: Callable[[], Instant] = _now
+    unprinted: Callable[[], int] = int
 
 
 class Polled(Struct, frozen=True):
@@ -110,6 +114,7 @@ class Daemon:
         self._steady = asyncio.Lock()
         self._is_config_valid = True
         self._is_state_written = True
+        self._is_first = True
         self._checkpoint_ms: Instant | None = None
         self._analysis_seconds: float | None = None
         self._bad_lines: frozenset[str] = frozenset()
@@ -128,6 +133,8 @@ class Daemon:
         self._out.log.info("listening", address=f"{scheme}://{f'[{host}]' if ':' in host else host}:{port}")
         if access.token is not None and access.tls is None and not is_loopback(host):
             self._out.log.warning("tokens are sent in clear: set `tls`, or let a proxy in front speak HTTPS")
+        self._life.begin(self._out.clock() if self._is_first else 0)  # who cannot listen observes nothing yet
+        self._show()
         self._complaints.tell(self._stream.status())
         self._say_mode()
         try:
@@ -192,7 +199,7 @@ class Daemon:
             self._checkpoint_ms = found.saved_at
             self._out.server.marks = Marks(found.beside.marks)
             self._polled.resume_budget(found.beside.budget)
-        self._life.begin(out.clock() if found is None else 0)
+        self._is_first = found is None
         self._watch.forget(out.clock())
         self._stream = self._open_stream()
         self._watch.positions |= {position.path: position for position in self._stream.begin()}
@@ -298,6 +305,7 @@ class Daemon:
             joined=status.joined,
             set_aside=status.set_aside,
             marks_dropped=self._out.server.marks.dropped,
+            dropped={"printed-findings": self._out.unprinted(), **self._watch.dropped()},
             history=HistoryHealth() if self._history is None else self._history.health(),
         )
 

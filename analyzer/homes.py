@@ -29,6 +29,7 @@ class Homes:
     """Remembers the place of every table that was polled, whatever polls bring later.
 
     Where nobody told whose the credentials are, `account` is the one that the request log names for the same tables.
+    `dropped` counts tables for which there was no room, each time that they came.
     """
 
     def __init__(self) -> None:
@@ -36,6 +37,7 @@ class Homes:
         self._generation: int | None = None
         self._home = cache(Told().home_of)
         self.account: str | None = None
+        self.dropped = 0
 
     def learn(self, batches: tuple[Batch, ...], generation: int) -> None:
         """Take in what polls brought, once a generation."""
@@ -46,7 +48,9 @@ class Homes:
         found = {self._named(target.base) for target in told.targets()} - self._places.keys()
         if not found:
             return
-        self._places |= dict.fromkeys(sorted(found, key=lambda target: target.order())[: _MOST - len(self._places)])
+        room = _MOST - len(self._places)
+        self.dropped += max(0, len(found) - room)
+        self._places |= dict.fromkeys(sorted(found, key=lambda target: target.order())[:room])
         self._forget_homes()
 
     def learn_account(self, counts: Counts) -> None:

@@ -50,10 +50,11 @@ def late_parts(reaches: Mapping[Target, Instant], settled: Window, oldest: Insta
 
 
 class Progress:
-    """Until when each table has been judged."""
+    """Until when each table has been judged; `dropped` counts those that there was no room for, each time they came."""
 
     def __init__(self) -> None:
         self._judged: dict[Target, Instant] = {}
+        self.dropped = 0
 
     def forget(self) -> None:
         """Begin anew: what another daemon judged meanwhile it has told."""
@@ -69,6 +70,8 @@ class Progress:
                     missed[table] = Window(max(before, since), part.window.start)
                 if before is not None or len(self._judged) < _MOST_TABLES:
                     self._judged[table] = max(before or 0, part.window.end)
+                else:
+                    self.dropped += 1
         return missed
 
 

@@ -6,6 +6,7 @@ values that reading on does not change, change nothing, and return values that t
 
 from __future__ import annotations
 
+from collections import Counter
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -170,6 +171,10 @@ class Watch:
         counts = self._restate(self._digest.result(window))
         return self._homes.of(Observations(window=window, counts=counts)).counts or counts
 
+    def dropped(self) -> dict[str, int]:
+        """Return how often there was no room for something, by what it was."""
+        return {"table-places": self._homes.dropped, "table-reaches": self._progress.dropped}
+
     def calls(self) -> CallBook:
         """Return the calls that are kept."""
         return self._digest.calls()
@@ -291,10 +296,7 @@ class Watch:
         """Go on from what was concluded."""
         self._findings, self._report, self._totals = judged.findings, judged.report, judged.totals
         self._aside = judged.aside
-        gaps: dict[tuple[str, ...], float] = {}
-        for gap in judged.report.gaps:
-            labels = (gap.source.value, gap.reason.value)
-            gaps[labels] = gaps.get(labels, 0.0) + 1
+        gaps: Counter[tuple[str, ...]] = Counter((gap.source.value, gap.reason.value) for gap in judged.report.gaps)
         self._keep(add_to(self._ledger.kept, "dynascope_gaps_total", gaps))
 
     def view(self, health: Health, *, of_analysis: bool = False) -> View:

@@ -7,6 +7,7 @@ import signal
 import threading
 from typing import TYPE_CHECKING, Any, ClassVar
 
+import msgspec
 import pytest
 import structlog
 
@@ -121,6 +122,20 @@ async def test_what_several_logs_had_alike_is_among_the_metrics(stage: Stage, mo
     assert 'dynascope_records_joined_total{source="request-log"} 7.0' in shown[0]
     assert 'dynascope_records_set_aside_total{source="request-log"} 5.0' in shown[0]
     assert "dynascope_marks_dropped_total 0.0" in shown[0]
+
+
+async def test_what_there_was_no_room_for_is_among_the_metrics(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+    outlets = msgspec.structs.replace(stage.outlets(), unprinted=lambda: 3)
+    stage.daemon = Daemon(stage.load(), outlets, stage.load, FileStream)
+    shown: list[str] = []
+    monkeypatch.setattr(stage.server, "publish", lambda exposition: shown.append(exposition.text.decode()))
+    await stage.run_until(lambda: bool(shown))
+    told = {line for line in shown[0].splitlines() if line.startswith("dynascope_dropped_total")}
+    assert told == {
+        'dynascope_dropped_total{what="printed-findings"} 3.0',
+        'dynascope_dropped_total{what="table-places"} 0.0',
+        'dynascope_dropped_total{what="table-reaches"} 0.0',
+    }
 
 
 async def test_an_exception_in_reading_ends_it(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:

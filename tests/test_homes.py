@@ -73,6 +73,16 @@ def test_what_was_told_once_stands_though_polls_bring_nothing() -> None:
     assert places(homes) == {("1", "eu")}
 
 
+def test_so_many_places_are_remembered_and_the_others_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("analyzer.homes._MOST", 2)
+    homes = homes_of(Target("1", "eu", "a"), Target("1", "eu", "b"), Target("1", "eu", "cases"))
+    assert (places(homes), homes.dropped) == ({(None, None)}, 1)
+    homes.learn(polled(Target("1", "eu", "a")), 2)
+    assert homes.dropped == 1
+    homes.learn(polled(Target("1", "eu", "cases")), 3)
+    assert (places(homes), homes.dropped) == ({(None, None)}, 2)
+
+
 def test_without_a_log_nothing_is_moved() -> None:
     observed = Observations(window=WINDOW)
     assert homes_of(Target("1", "eu", "cases")).of(observed) is observed

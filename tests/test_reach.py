@@ -80,11 +80,13 @@ def test_what_another_daemon_told_meanwhile_was_not_missed() -> None:
     assert progress.take([Part(window(20, 25), frozenset({CASES}))], 0) == {}
 
 
-def test_so_many_tables_are_remembered() -> None:
+def test_so_many_tables_are_remembered_and_the_others_counted() -> None:
     progress = Progress()
     many = frozenset(table(str(number)) for number in range(20_001))
     progress.take([Part(window(0, 5), many)], 0)
+    assert progress.dropped == 1
     assert len(progress.take([Part(window(20, 25), many)], 0)) == 20_000
+    assert progress.dropped == 2
 
 
 def test_a_stretch_that_was_missed_is_judged_in_windows_half_over_one_another() -> None:

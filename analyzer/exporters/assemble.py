@@ -92,6 +92,7 @@ class Health(Struct, frozen=True, kw_only=True):
     joined: int = 0
     set_aside: int = 0
     marks_dropped: int = 0
+    dropped: dict[str, int] = {}
     history: HistoryHealth = HistoryHealth()
 
 
@@ -156,6 +157,8 @@ def _describe_health(table: SeriesTable, health: Health) -> None:
     table.add("dynascope_records_joined_total", (log.source,), health.joined)
     table.add("dynascope_records_set_aside_total", (log.source,), health.set_aside)
     table.add("dynascope_marks_dropped_total", (), health.marks_dropped)
+    for what, count in health.dropped.items():
+        table.add("dynascope_dropped_total", (what,), count)
     for name in HistoryHealth.__struct_fields__:
         table.add(f"dynascope_history_{name}_total", (), getattr(health.history, name))
     for one in (*((log,) if health.reads_log else ()), *health.polled):

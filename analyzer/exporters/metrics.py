@@ -248,6 +248,13 @@ METRICS: tuple[Metric, ...] = (
         "Marks of changes that made room for newer ones; counted since the process began.",
         of_target=False,
     ),
+    _counter(
+        "dynascope_dropped_total",
+        "What there was no room for, each time that it came: findings that nobody read (`printed-findings`), places of "
+        "polled tables (`table-places`), how far one was judged (`table-reaches`). Counted since the process began.",
+        "what",
+        of_target=False,
+    ),
     *(
         _counter(f"dynascope_history_{name}_total", f"{text}; counted since the process began.", of_target=False)
         for name, text in (

@@ -53,6 +53,7 @@ HEALTH = Health(
     polled=(SourceHealth("cloudwatch-metrics", is_up=True, last_success_seconds=1.0, delay_seconds=200.0),),
     spent=Spent({"GetMetricData": 1}, {"GetMetricData": 500}, {"GetMetricData": 0.005}),
     holds_lease=True,
+    dropped={"printed-findings": 1},
 )
 
 
