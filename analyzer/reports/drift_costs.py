@@ -31,6 +31,8 @@ _RATIOS = {
 }
 _LEAST_REQUESTS = 200
 _LEAST_HOURS = 6
+_LEAST_DAYS = 3
+"""Of weeks that were read by the day: what is asked on weekdays alone has five."""
 _LEAST_WASTE = 0.02
 """A share of waste below it is told as that: a ratio of two tiny shares says nothing."""
 _LOGS = np.log(np.array([LATENCY_BOUNDS_MS[0] / 2, *LATENCY_BOUNDS_MS, LATENCY_BOUNDS_MS[-1] * 2]))
@@ -116,7 +118,7 @@ class _Drawn:
         for subject in range(many):
             part = self._week.part(subject)
             hours = part.stop - part.start
-            if hours < _LEAST_HOURS:
+            if hours < (_LEAST_DAYS if self._week.is_by_day else _LEAST_HOURS):
                 continue
             weights = np.concatenate([np.ones((1, hours)), self._weights(hours)])
             for name, values in self._of(part, weights).items():

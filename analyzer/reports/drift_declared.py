@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import numpy as np
 
+from analyzer.contract.model import is_glob
 from analyzer.model.estimate import ZERO, Estimate
 from analyzer.model.shape import Attribution, AttributionKind, Shape
 from analyzer.model.target import Target
@@ -122,6 +123,7 @@ def traffic_of(week: Frame, contract: Contract) -> tuple[Traffic, ...]:
         rows.setdefault(target, []).append(row)
     snapshots = {snapshot.target: snapshot for snapshot in week.tables}
     targets = [*rows, *(target for target in snapshots if target not in rows)]
+    targets += _unseen(contract, targets)
     return tuple(
         Traffic(
             target=target,
@@ -132,6 +134,18 @@ def traffic_of(week: Frame, contract: Contract) -> tuple[Traffic, ...]:
         )
         for target in sorted(targets, key=lambda target: target.order())
     )
+
+
+def _unseen(contract: Contract, targets: Iterable[Target]) -> list[Target]:
+    """Return the declared tables that history knows nothing of; what a glob stands for is not known."""
+    known = {id(contract.table(target)) for target in targets}
+    lacking = [table for table in contract.tables if not is_glob(table.name) and id(table) not in known]
+    return [Target(_only(table.where.accounts), _only(table.where.regions), table.name) for table in lacking]
+
+
+def _only(names: tuple[str, ...]) -> str | None:
+    """Return the one place that is named; None where several may be meant, or none is named."""
+    return names[0] if len(names) == 1 and not is_glob(names[0]) else None
 
 
 def _covered_window(week: Frame) -> Window:

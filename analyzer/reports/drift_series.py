@@ -32,13 +32,14 @@ class Week(NamedTuple):
 
     `days` are requests a day, scaled up to whole days, NaN where too little of a day was looked at. `hourly` holds a
     row a subject and hour that had requests, ordered by both: columns `subject`, `hour`, what adds up; `latency` is
-    beside it. `begins` are the places where a subject's hours begin, one more at the end.
+    beside it. `begins` are the places where a subject's hours begin, one more at the end. `is_by_day`: they are days.
     """
 
     days: np.ndarray
     hourly: pd.DataFrame
     latency: np.ndarray
     begins: np.ndarray
+    is_by_day: bool = False
 
     def part(self, subject: int) -> slice:
         """Return where the hours of a subject are."""
@@ -158,7 +159,7 @@ def _week(frame: Frame, rows: pd.DataFrame, subject: np.ndarray, subjects: int) 
     np.add.at(latency, of, frame.latency[rows.index.to_numpy()])
     hourly = pd.DataFrame({"subject": codes // 100_000, "hour": codes % 100_000, **sums})
     begins = np.searchsorted(hourly["subject"].to_numpy(), np.arange(subjects + 1))
-    return Week(days, hourly, latency, begins)
+    return Week(days, hourly, latency, begins, frame.is_by_day)
 
 
 def _column(rows: pd.DataFrame, name: str) -> np.ndarray:

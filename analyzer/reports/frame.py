@@ -34,7 +34,8 @@ class Frame(Struct, frozen=True, kw_only=True):
     `hours` has the columns of `Kind.HOURS` but for `latency_ms`, which is `latency`: calls by bucket
     (`columns.LATENCY_KEYS`), a row each, in the same order; `start` is in milliseconds. `keys` has those of
     `Kind.KEY_HOURS`, `pairs` those of `Kind.PAIRS`. `covered` are the stretches that anybody looked at.
-    `tables` are the newest descriptions, `findings` the newest state of each finding of the stretch.
+    `tables` are the newest descriptions, `findings` the newest state of each finding of the stretch. `is_by_day`: a row
+    of `hours` and of `keys` is a day.
     """
 
     window: Window
@@ -47,6 +48,7 @@ class Frame(Struct, frozen=True, kw_only=True):
     tables: tuple[TableSnapshot, ...] = ()
     findings: tuple[Finding, ...] = ()
     torn: int = 0
+    is_by_day: bool = False
 
     @property
     def covered_seconds(self) -> float:
@@ -58,7 +60,14 @@ Frames = tuple[Frame, ...]
 """Stretches, the oldest first."""
 
 
-def frame_of(window: Window, rows: dict[Kind, pa.Table], covered: tuple[Window, ...], torn: int = 0) -> Frame:
+def frame_of(
+    window: Window,
+    rows: dict[Kind, pa.Table],
+    covered: tuple[Window, ...],
+    torn: int = 0,
+    *,
+    is_by_day: bool = False,
+) -> Frame:
     """Make a frame of what was read; a kind that is not there is empty."""
     hours = rows[Kind.HOURS]
     shapes = rows.get(Kind.SHAPES)
@@ -75,6 +84,7 @@ def frame_of(window: Window, rows: dict[Kind, pa.Table], covered: tuple[Window, 
         tables=() if tables is None else tuple(_newest_tables(tables).values()),
         findings=() if findings is None else tuple(_newest(findings, "id", "finding", Finding).values()),
         torn=torn,
+        is_by_day=is_by_day,
     )
 
 
@@ -89,7 +99,7 @@ async def load_frame(dataset: Dataset, window: Window, *, by_day: bool = False) 
         torn += len(reading.torn)
         if kind is Kind.HOURS:
             covered = reading.covered
-    return frame_of(window, rows, covered, torn)
+    return frame_of(window, rows, covered, torn, is_by_day=by_day)
 
 
 async def load_weeks(dataset: Dataset, week: Window, past: int = 8) -> tuple[Frame, Frames]:

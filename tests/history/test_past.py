@@ -113,6 +113,7 @@ def test_weeks_are_read_as_they_were_written(weeks: Weeks, tmp_path: Path) -> No
     week, past = asyncio.run(load_weeks(dataset, WEEK, past=1))
     made = weeks.frame(7)
     assert len(past) == 1
+    assert (week.is_by_day, past[0].is_by_day) == (False, True)
     assert (week.covered, week.torn, len(week.tables), len(week.shapes)) == ((WEEK,), 0, 5, 22)
     assert week.hours["requests"].sum() == made.hours["requests"].sum()
     assert (week.latency.sum(axis=0) == made.latency.sum(axis=0)).all()

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from analyzer.contract.load import contract_from
@@ -137,6 +138,34 @@ def test_what_is_declared_and_was_never_seen_is_dead(weeks: Weeks) -> None:
     found = drift(week, past, contract_from(document, "shop.yaml"))
     assert of(found, "load-coupon").presence is Presence.DEAD
     assert of(found, "drop-coupon").presence is Presence.QUIET
+
+
+@pytest.mark.parametrize(("where", "account"), [({}, None), ({"accounts": ["111122223333"]}, "111122223333")])
+def test_a_declared_table_that_nobody_asks_is_dead(weeks: Weeks, where: dict[str, object], account: str | None) -> None:
+    document = contract_document()
+    pattern = {"id": "load-coupon", "operation": "GetItem", "key": {"PK": "COUPON#<code>"}, "rate": {"p95": 50}}
+    several = {"name": "coupons-*", "partition_key": "PK", "patterns": [{**pattern, "id": "load-some"}]}
+    table = {"name": "coupons", "partition_key": "PK", "patterns": [pattern]} | ({"where": where} if where else {})
+    document["tables"] += [table, several]
+    found = drift(*weeks.week_and_past(), contract_from(document, "shop.yaml"))
+    one = of(found, "load-coupon")
+    assert (one.presence, one.subject.target.table, one.subject.target.account) == (Presence.DEAD, "coupons", account)
+    assert "load-some" not in {pattern.subject.name for pattern in found.patterns}
+
+
+def on_weekdays(rows: pa.Table) -> pa.Table:
+    """Rows of carts on weekdays alone."""
+    weekday = (rows["start"].cast("int64").to_numpy() // DAY_MS + 3) % 7
+    return rows.filter(pa.array((weekday < 5) | (np.array(rows["table_name"].to_pylist()) != "carts")))
+
+
+def test_what_is_asked_on_weekdays_alone_is_judged_by_past_weeks_that_were_read_by_the_day(weeks: Weeks) -> None:
+    hours = on_weekdays(weeks.rows[Kind.HOURS])
+    by_day = {**weeks.rows, Kind.HOURS: rolled_up(hours, DAY_MS)}
+    week = Weeks({**weeks.rows, Kind.HOURS: hours}, weeks.contract).frame(7)
+    past = [Weeks(by_day, weeks.contract).frame(number) for number in range(7)]
+    told = drift(week, tuple(msgspec.structs.replace(one, is_by_day=True) for one in past), weeks.contract)
+    assert of(told, "load-cart").is_regressed
 
 
 def test_a_few_calls_of_somebody_at_a_console_are_ad_hoc(weeks: Weeks) -> None:
