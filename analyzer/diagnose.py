@@ -184,7 +184,7 @@ async def _rules_used(lane: AwsCaller, spot: Spot, report: Report) -> int | None
     if any(Sight.INSIGHTS_THROTTLED in one.sights for one in report.traffic) or lead_of(report) is None:
         return None
     paged = await follow_pages(lane, ("cloudwatch", "DescribeInsightRules"), Paging("InsightRules"), spot, {})
-    return None if paged.error is not None else len(paged.rows)
+    return None if paged.error is not None else len({rule.get("Name") for rule in paged.rows})
 
 
 class Swept(Struct, frozen=True):

@@ -12,13 +12,14 @@ import typer
 from analyzer.cli import daemon_report, diagnosing
 from analyzer.cli.daemon_report import read_report
 from analyzer.cli.main import execute
-from analyzer.diagnose import follow
+from analyzer.diagnose import _rules_used, follow
 from analyzer.errors import MalformedError, UsageError
 from analyzer.model.finding import Confidence, Finding, Severity
 from analyzer.model.instant import format_instant
 from analyzer.model.report import Report, Verdict, VerdictState
 from analyzer.model.window import Window
 from analyzer.render.json import render_json
+from collectors.asking import Paged
 from collectors.aws import rates
 from tests.support.incidents import MINUTE_MS, WRITE_KEY_RANGE, WRITES_PROVISIONED, Night
 
@@ -361,13 +362,24 @@ def test_an_index_with_contributor_insights_takes_no_third_round(
     assert f" in {2 + is_denied} rounds that wait for one another" in said
 
 
+@pytest.mark.parametrize("page", [["a", "b"], ["a", "b", "a", "b"]])
+async def test_a_rule_that_is_told_twice_counts_once(monkeypatch: pytest.MonkeyPatch, page: list[str]) -> None:
+    async def pages(*_: object) -> Paged:
+        return Paged([{"Name": name} for name in page])
+
+    monkeypatch.setattr("analyzer.diagnose.follow_pages", pages)
+    monkeypatch.setattr("analyzer.diagnose.lead_of", lambda report: report)
+    nothing: Any = SimpleNamespace(traffic=())
+    assert await _rules_used(nothing, nothing, nothing) == 2
+
+
 def test_a_key_that_was_hot_for_a_minute_is_found_in_the_same_two_rounds(
     night: Night, capsys: pytest.CaptureFixture[str]
 ) -> None:
     night.aws.watch("orders")
     for number in range(30):
         night.now("orders", "PutItem", requests=6000, key=f"TENANT#{number}", sort="META")
-    burst = {"throttles": 5000, "reasons": [WRITE_KEY_RANGE], "key": KEY, "sort": "META"}
+    burst: dict[str, Any] = {"throttles": 5000, "reasons": [WRITE_KEY_RANGE], "key": KEY, "sort": "META"}
     night.minutes = 2
     night.now("orders", "PutItem", requests=59_000, **burst).done()
     assert execute(["diagnose", "orders", "--verbose", "--reveal-keys", "--since", "30m"]) == 0
