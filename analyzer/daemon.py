@@ -126,6 +126,20 @@ class Daemon:
         self._listen_to_signals()
         self._resume()
         self._show()
+        try:
+            await self._listen()
+            self._life.begin(self._out.clock() if self._is_first else 0)  # who cannot listen observes nothing yet
+            self._show()
+            self._complaints.tell(self._stream.status())
+            self._say_mode()
+            await self._work()
+        finally:
+            await self._out.server.stop()
+            self._stream.close()
+            self._life.close()
+            self._out.state.release()
+
+    async def _listen(self) -> None:
         host, access = self._setup.listen_host, self._setup.access
         self._out.server.admit(access)
         port = await self._out.server.start(host, self._setup.listen_port)
@@ -133,17 +147,6 @@ class Daemon:
         self._out.log.info("listening", address=f"{scheme}://{f'[{host}]' if ':' in host else host}:{port}")
         if access.token is not None and access.tls is None and not is_loopback(host):
             self._out.log.warning("tokens are sent in clear: set `tls`, or let a proxy in front speak HTTPS")
-        self._life.begin(self._out.clock() if self._is_first else 0)  # who cannot listen observes nothing yet
-        self._show()
-        self._complaints.tell(self._stream.status())
-        self._say_mode()
-        try:
-            await self._work()
-        finally:
-            await self._out.server.stop()
-            self._stream.close()
-            self._life.close()
-            self._out.state.release()
 
     def _say_mode(self) -> None:
         until = observing_until(self._setup.mode, self._life.began, self._setup.observe_for_ms)

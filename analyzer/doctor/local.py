@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import glob
+import http.client
 import os
 import socket
+import ssl
+import urllib.request
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -26,6 +29,12 @@ _NO_SHAPE = "its first lines are of no shape that is known"
 _LITTLE_BYTES = 100 * 1000 * 1000
 """State is written beside the old one before it replaces it; both are some tens of MB at most."""
 
+_OURS = "/docs/metrics"
+"""What a daemon of any access tells everybody, and nothing else would."""
+
+_ANSWER_SECONDS = 2.0
+_MOST_BYTES = 1 << 16
+
 
 def examine_setup(setup: Setup) -> Group:
     """Check what a configuration names on this machine; what it says was checked when it was read."""
@@ -36,7 +45,7 @@ def _of_setup(setup: Setup) -> Iterator[Check]:
     yield _contract(setup)
     yield _salt(setup)
     yield _state(setup.state)
-    yield _address("listen", setup.listen_host, setup.listen_port)
+    yield _address("listen", setup.listen_host, setup.listen_port, setup)
 
 
 def _contract(setup: Setup) -> Check:
@@ -75,12 +84,35 @@ def _state(folder: Path) -> Check:
     return Check(name, "ok", f"{folder} can be written to{is_new}")
 
 
-def _address(name: str, host: str, port: int) -> Check:
+def _address(name: str, host: str, port: int, setup: Setup) -> Check:
     place = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
     if is_free(host, port):
         return Check(name, "ok", f"{place} is free")
-    mend = "nothing, where it is the daemon itself that runs; else name another address"
-    return Check(name, "warning", f"{place} cannot be listened on now", mend)
+    if _is_ours(setup):
+        return Check(name, "warning", f"{place} is taken by a daemon that runs", "stop it first, or leave it running")
+    mend = f"name another address under `{name}`, or stop what listens there: `dynascope run` would not start"
+    return Check(name, "error", f"{place} cannot be listened on: it is taken, and not by a daemon, or not here", mend)
+
+
+def _is_ours(setup: Setup) -> bool:
+    """Whether a daemon answers where this one would."""
+    tls = setup.access.tls
+    here = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(setup.listen_host, setup.listen_host)  # noqa: S104 -- asked, not listened on
+    host = f"[{here}]" if ":" in here else here
+    url = f"{'http' if tls is None else 'https'}://{host}:{setup.listen_port}{_OURS}"
+    context = None
+    if tls is not None:
+        context = ssl.create_default_context()
+        context.check_hostname, context.verify_mode = False, ssl.CERT_NONE  # who it is matters, not whether it is safe
+    handlers = [
+        urllib.request.ProxyHandler({}),
+        *([] if context is None else [urllib.request.HTTPSHandler(context=context)]),
+    ]
+    try:
+        with urllib.request.build_opener(*handlers).open(url, timeout=_ANSWER_SECONDS) as answer:
+            return b"dynascope_" in answer.read(_MOST_BYTES)
+    except (OSError, ValueError, http.client.HTTPException):  # URLError is an OSError
+        return False
 
 
 def is_free(host: str, port: int) -> bool:
@@ -99,7 +131,7 @@ def examine_files(setup: Setup) -> tuple[Check, ...]:
     """Check the request logs that lie on this machine, and the address that traces are sent to."""
     checks = [_file(name, setup.request_log.shape) for name in setup.request_log.files]
     otlp = setup.request_log.otlp
-    return (*checks, *(() if otlp is None else (_address("otlp", otlp.host, otlp.port),)))
+    return (*checks, *(() if otlp is None else (_address("otlp", otlp.host, otlp.port, setup),)))
 
 
 def _file(name: str, shape: str) -> Check:

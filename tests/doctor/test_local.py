@@ -5,11 +5,14 @@ import socket
 from typing import TYPE_CHECKING
 
 import pytest
+from msgspec.structs import replace
 
 from analyzer.config import load_settings
 from analyzer.doctor import local
 from analyzer.doctor.local import examine_files, examine_setup, is_free
+from analyzer.exporters.access import Access, Tls
 from analyzer.setup import Setup, build_setup
+from tests.support.page_server import PageServer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -82,11 +85,30 @@ def taken() -> Iterator[int]:
         yield other.getsockname()[1]
 
 
-def test_an_address_that_is_taken_may_be_the_daemon_itself(tmp_path: Path, taken: int) -> None:
+@pytest.fixture(autouse=True)
+def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(local, "_ANSWER_SECONDS", 0.2)
+
+
+def test_an_address_that_another_program_holds_is_an_error(tmp_path: Path, taken: int) -> None:
     state, message = told(build(tmp_path, listen=f"127.0.0.1:{taken}"), "listen")
-    assert (state, message) == ("warning", f"127.0.0.1:{taken} cannot be listened on now")
+    assert state == "error"
+    assert message == f"127.0.0.1:{taken} cannot be listened on: it is taken, and not by a daemon, or not here"
     assert told(build(tmp_path, listen="[::1]:0"), "listen")[1] == "[::1]:0 is free"
     assert not is_free("no.such.host.invalid", 1)
+
+
+def test_an_address_that_a_daemon_holds_is_no_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(local, "_ANSWER_SECONDS", 10)
+    with PageServer() as served:
+        port = served.url.rpartition(":")[2]
+        state, message = told(build(tmp_path, listen=f"127.0.0.1:{port}"), "listen")
+    assert (state, message) == ("warning", f"127.0.0.1:{port} is taken by a daemon that runs")
+
+
+def test_who_holds_an_address_is_asked_by_https_where_that_is_set(tmp_path: Path, taken: int) -> None:
+    setup = build(tmp_path, listen=f"127.0.0.1:{taken}")
+    assert told(replace(setup, access=Access(tls=Tls(tmp_path, tmp_path))), "listen")[0] == "error"
 
 
 def test_a_file_says_of_which_shape_it_is(tmp_path: Path) -> None:
@@ -114,5 +136,5 @@ def test_files_of_the_request_log_can_be_read_or_say_why_not(tmp_path: Path, tak
         ("none*", "warning", "no file of that name is there yet"),
         ("gone", "warning", "it is not there yet"),
         ("folder", "error", f"{tmp_path}/folder: is a directory"),
-        ("otlp", "warning", f"127.0.0.1:{taken} cannot be listened on now"),
+        ("otlp", "error", f"127.0.0.1:{taken} cannot be listened on: it is taken, and not by a daemon, or not here"),
     ]
