@@ -167,7 +167,7 @@ def _with_missed(
     shown = tuple(_begun(one, begun.get(one.id)) for one in report.findings)
     spoken = tuple(Event(event.status, _begun(event.finding, begun.get(event.finding.id))) for event in events)
     return (
-        State(alive, state.left),
+        msgspec.structs.replace(state, alive=alive),
         msgspec.structs.replace(report, findings=by_weight((*shown, *closed))),
         (*spoken, *(Event(Status.CLOSED, one) for one in closed)),
     )

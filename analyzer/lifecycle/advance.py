@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 import msgspec
 from msgspec import Struct
 
-from analyzer.lifecycle.since_change import change_before
+from analyzer.lifecycle.since_change import CHANGE_REACH_MS, change_before
 from analyzer.lifecycle.snooze import hush
 from analyzer.lifecycle.verdict import by_weight, verdict_of
 from analyzer.model.finding import Finding, Status
 from analyzer.model.instant import Instant
+from analyzer.model.window import Window
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable
@@ -24,14 +25,21 @@ if TYPE_CHECKING:
 __all__ = ["Event", "State", "advance"]
 
 
+_MOST_BEFORE = 1000
+"""More than so many faults that close within hours are not told apart by what was changed."""
+
+
 class State(Struct, frozen=True):
     """The findings that are alive, by id, as they were last reported.
 
-    `left` are snoozed ones that closed, with when each was last seen, as long as a window still shows what they did.
+    `left` are snoozed ones that closed, with when each was last seen, as long as a window still shows what they did;
+    `before` are all that closed in the last hours, with when each began: what comes back is older than what was changed
+    meanwhile.
     """
 
     alive: dict[str, Finding] = {}
     left: dict[str, Instant] = {}
+    before: dict[str, Window] = {}
 
 
 class Event(Struct, frozen=True):
@@ -69,7 +77,7 @@ def advance(
     for finding in hush((*explained, *kept), snoozes, at, _orphans(explained, state, left)):
         before = state.alive.get(finding.id)
         if finding.id in now:
-            seen = _since(_seen(finding, before, at), before, report.changes)
+            seen = _since(_seen(finding, before, at), before, report.changes, state.before.get(finding.id))
             is_told = seen.status is Status.OPEN
         else:
             seen = _past(finding, at, close_after_ms)
@@ -84,7 +92,18 @@ def advance(
     verdict = verdict_of(living, report.gaps, report.patterns, report.skipped, measured or report.traffic)
     changed = msgspec.structs.replace(report, findings=ordered, verdict=verdict)
     gone = {one.id: one.last_seen or at for one in kept if one.id not in alive and one.status is Status.SNOOZED}
-    return State(alive, left | gone), changed, tuple(events)
+    return State(alive, left | gone, _closed_before(state, kept, alive, at)), changed, tuple(events)
+
+
+def _closed_before(state: State, kept: Iterable[Finding], alive: Container[str], at: Instant) -> dict[str, Window]:
+    """Return the stretches of what closed so recently that a change may still be named for it, the newest of them."""
+    known = {name: one for name, one in state.before.items() if name in alive or at - one.end < CHANGE_REACH_MS}
+    for one in kept:
+        if one.id not in alive and one.first_seen is not None:
+            earlier = known.get(one.id)
+            first = one.first_seen if earlier is None else earlier.start
+            known[one.id] = Window(first, max(first, one.last_seen or at))
+    return dict(sorted(known.items(), key=lambda item: item[1].end)[-_MOST_BEFORE:])
 
 
 def _explained_still(finding: Finding, state: State) -> Finding:
@@ -122,7 +141,10 @@ def _past(finding: Finding, at: Instant, close_after_ms: int) -> Finding:
     return msgspec.structs.replace(finding, status=Status.CLOSED) if is_over else finding
 
 
-def _since(finding: Finding, before: Finding | None, changes: Iterable[Change]) -> Finding:
-    """Name the change before a finding began; one that was named stays."""
+def _since(finding: Finding, before: Finding | None, changes: Iterable[Change], earlier: Window | None) -> Finding:
+    """Name the change before a finding began; one that was named stays, one that came after it was there is none."""
     known = finding.since_change or (before.since_change if before is not None else None)
-    return msgspec.structs.replace(finding, since_change=known or change_before(finding, changes))
+    known = known or change_before(finding, changes)
+    if known is not None and earlier is not None and known.time >= earlier.start:
+        known = None
+    return msgspec.structs.replace(finding, since_change=known)

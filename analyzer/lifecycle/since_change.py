@@ -11,12 +11,14 @@ if TYPE_CHECKING:
 
     from analyzer.model.finding import Change, Finding
 
-__all__ = ["change_before", "with_changes"]
+__all__ = ["CHANGE_REACH_MS", "change_before", "with_changes"]
 
 _NEAR_MS = 30 * 60_000
 """So long after a deploy or a change of capacity its effect is there, where it has one."""
 _SLOW_MS = 2 * 60 * 60_000
 """An index is built, and a table finds its new limits, within some hours."""
+CHANGE_REACH_MS = _SLOW_MS
+"""No change is named that lies further back."""
 _SLOW = frozenset({"index-created", "index-deleted", "billing-mode", "restore"})
 _NO_CAUSE = frozenset({"insights"})
 """Looking changes nothing."""

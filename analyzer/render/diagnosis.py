@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING
 
 from analyzer.model.report import VerdictState
 from analyzer.model.sight import GapReason
-from analyzer.render.words import clock, compact, gap_words, place, plain
+from analyzer.render.words import before_words, clock, compact, gap_words, place, plain
 
 if TYPE_CHECKING:
     from analyzer.model.finding import Change
+    from analyzer.model.instant import Instant
     from analyzer.planning.compared import Compared
     from analyzer.planning.diagnosis import Diagnosis
 
@@ -48,12 +49,13 @@ def _length(seconds: float) -> str:
     return f"{round(seconds)} s" if seconds < _SHORT_SECONDS else f"{round(seconds / 60)} min"
 
 
-def change_words(change: Change) -> str:
-    """Write the change just before: `02:38 deploy of orders by ci: 1.4.2`."""
+def change_words(change: Change, began: Instant | None = None) -> str:
+    """Write the change before a fault: `02:38 deploy of orders by ci: 1.4.2, 14 min 35 s before`."""
     of = "" if change.table is None else f" of {place(change.table, change.index)}"
     who = "" if change.who is None else f" by {change.who}"
     detail = "" if change.detail is None else f": {change.detail}"
-    return plain(f"{clock(change.time)[:5]} {change.what}{of}{who}{detail}")
+    long = before_words(change, began)
+    return plain(f"{clock(change.time)[:5]} {change.what}{of}{who}{detail}{long and f', {long}'}")
 
 
 def compared_rows(diagnosis: Diagnosis) -> list[tuple[str, ...]]:

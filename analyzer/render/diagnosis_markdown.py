@@ -25,7 +25,9 @@ def render_diagnosis_markdown(diagnosis: Diagnosis, *, verbose: bool = False) ->
     lines = [f"**{label}**: {safe(text)}", "", safe(time_words(diagnosis)), ""]
     lines += [f"- {safe(fact)}" for fact in diagnosis.facts]
     lines += [f"- who: {safe(diagnosis.who)}"] if diagnosis.who else []
-    lines += [f"- just before: {safe(change_words(diagnosis.change))}"] if diagnosis.change is not None else []
+    lines += (
+        [f"- before: {safe(change_words(diagnosis.change, diagnosis.since))}"] if diagnosis.change is not None else []
+    )
     lead = diagnosis.lead
     if lead is not None and lead.self_heals is not None:
         lines.append(f"- heals alone: {safe(f'{lead.self_heals.answer}, {lead.self_heals.reason}')}")

@@ -67,7 +67,7 @@ def _facts(diagnosis: Diagnosis) -> Iterator[str]:
     if diagnosis.who:
         yield from _paragraph("who", diagnosis.who)
     if diagnosis.change is not None:
-        yield from _paragraph("before", change_words(diagnosis.change), most=1)
+        yield from _paragraph("before", change_words(diagnosis.change, diagnosis.since), most=1)
     if lead is not None and lead.self_heals is not None:
         yield from _paragraph("heals", plain(f"{lead.self_heals.answer}: {lead.self_heals.reason}"), most=2)
 

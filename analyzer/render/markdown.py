@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from analyzer.render.words import (
+    before_words,
     clock,
     count,
     elsewhere,
@@ -99,6 +100,7 @@ def _change(finding: Finding) -> str:
     if change is None:
         return ""
     words = [f"{change.what} at {clock(change.time)}", change.who and f"by {change.who}", change.detail]
+    words.insert(1, before_words(change, finding.first_seen))
     return safe(f", after {', '.join(word for word in words if word)}")
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from analyzer.render.words import (
     COLD,
+    before_words,
     clock,
     compact,
     count,
@@ -130,6 +131,7 @@ def _finding(finding: Finding, ink: _Ink) -> Iterator[str]:
     if finding.since_change is not None:
         change = finding.since_change
         words = [f"{change.what} at {clock(change.time)}", change.who and f"by {change.who}", change.detail]
+        words.insert(1, before_words(change, finding.first_seen))
         yield from _paragraph("after", plain(", ".join(word for word in words if word)))
     if finding.self_heals is not None:
         yield from _paragraph("heals", plain(f"{finding.self_heals.answer}: {finding.self_heals.reason}"))

@@ -16,7 +16,7 @@ from analyzer.render.needs import needs_words
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from analyzer.model.finding import Finding, KeyShown, Victim
+    from analyzer.model.finding import Change, Finding, KeyShown, Victim
     from analyzer.model.instant import Instant
     from analyzer.model.report import KeyLine, PatternLine, Report
     from analyzer.model.sight import Gap, Skipped
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "COLD",
+    "before_words",
     "clock",
     "compact",
     "count",
@@ -51,6 +52,7 @@ COLD = 0.01
 """Heat below which a key is not worth a line."""
 
 _MOST_KEYS = 5
+_SHORT_SECONDS = 120
 _SKIPS = {
     SkipReason.MISSING_SIGHT: "needs",
     SkipReason.TOO_LITTLE: "too little traffic to judge",
@@ -106,6 +108,17 @@ def life_words(finding: Finding) -> str:
     if finding.status is Status.CLOSED and finding.last_seen is not None:
         return f"closed, {clock(finding.first_seen)}–{clock(finding.last_seen)}"
     return f"{finding.status.value} since {clock(finding.first_seen)}"
+
+
+def before_words(change: Change | None, began: Instant | None) -> str:
+    """Say how long before a fault began a change was made: `14 min 35 s before`; nothing where that is not known."""
+    if change is None or began is None or began < change.time:
+        return ""
+    seconds = (began - change.time) // 1000
+    minutes, hours = seconds // 60, seconds // 3600
+    if seconds < _SHORT_SECONDS:
+        return f"{seconds} s before"
+    return f"{minutes} min {seconds % 60} s before" if not hours else f"{hours} h {minutes % 60} min before"
 
 
 def stretch_words(finding: Finding) -> str:

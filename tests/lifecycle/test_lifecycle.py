@@ -251,6 +251,20 @@ def test_a_change_before_a_finding_is_named_as_soon_as_it_is_known_and_stays() -
     assert advance(State(), after, 1000, 30)[1].findings[0].since_change is None
 
 
+def test_what_was_there_before_a_change_and_comes_back_does_not_name_it() -> None:
+    one, minute = finding(), 60_000
+    deploy = Change(time=2 * minute, what="deploy")
+    state, _, _ = advance(State(), report(one), minute, 500)
+    state, _, _ = advance(state, report(), 2 * minute, 500)
+    assert state.before[one.id] == Window(minute, minute)
+    after = msgspec.structs.replace(report(one), changes=(deploy,))
+    state, shown, _ = advance(state, after, 3 * minute, 500)
+    assert shown.findings[0].since_change is None
+    _, shown, _ = advance(state, after, 4 * minute, 500)
+    assert shown.findings[0].since_change is None
+    assert advance(State(), after, 3 * minute, 500)[1].findings[0].since_change == deploy
+
+
 def test_the_verdict_speaks_of_what_is_alive() -> None:
     state, shown, _ = advance(State(), report(finding()), 1000, 500)
     assert shown.verdict.state is VerdictState.FAULT

@@ -5,10 +5,11 @@ from typing import TYPE_CHECKING
 import pytest
 from msgspec.structs import replace
 
-from analyzer.model.finding import Confidence, Finding, Severity, Status, Victim
+from analyzer.model.finding import Change, Confidence, Finding, Severity, Status, Victim
 from analyzer.model.report import Mode, VerdictState
 from analyzer.model.window import Window
 from analyzer.render.words import (
+    before_words,
     compact,
     count,
     evidence_words,
@@ -53,6 +54,21 @@ def test_numbers_are_written_as_people_do(number: float | None, words: str) -> N
 )
 def test_numbers_of_columns_are_short(number: float | None, words: str) -> None:
     assert compact(number) == words
+
+
+@pytest.mark.parametrize(
+    ("began", "words"),
+    [
+        (None, ""),
+        (999_000, ""),
+        (1_020_000, "20 s before"),
+        (1_875_000, "14 min 35 s before"),
+        (5_200_000, "1 h 10 min before"),
+    ],
+)
+def test_how_long_before_a_fault_a_change_was_made_is_told(began: int | None, words: str) -> None:
+    assert before_words(Change(time=1_000_000, what="deploy"), began) == words
+    assert before_words(None, began) == ""  # noqa: PLC1901 -- no words at all
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ import { actor, change_words, clock, lasted, place } from "./words.js";
 
 const FIRST = "Do first";
 const THEN = "Then, or instead";
+const JUST_MS = 5 * 60_000; // what was changed longer before is not "just before"
 export const MARKS = { critical: "◆", high: "▲", medium: "●", low: "○", clean: "✓", "cannot-tell": "?", fault: "▲" };
 
 /** A badge whose sign and word say what its color says. */
@@ -64,7 +65,9 @@ function facts(report, finding) {
   const shape = typeof finding.evidence.shape === "string" ? finding.evidence.shape : finding.cause;
   if (shape) told.push(["Shape", shape.replaceAll("-", " ")]);
   told.push(["From", actor(finding.caller, finding.pattern) ?? "not known"]);
-  told.push(["Change just before", finding.since_change === null ? "none seen" : change_words(finding.since_change, finding.first_seen)]);
+  const change = finding.since_change;
+  const is_near = change === null || Date.parse(finding.first_seen) - Date.parse(change.time) <= JUST_MS;
+  told.push([is_near ? "Change just before" : "Change before", change === null ? "none seen" : change_words(change, finding.first_seen)]);
   if (finding.self_heals) told.push(["Heals alone", `${finding.self_heals.answer}: ${finding.self_heals.reason}`]);
   if (finding.advice.length) {
     const [first, next] = finding.advice;

@@ -76,9 +76,15 @@ export function who_words(finding) {
   return does ?? (hurts ? `not known; hurts ${hurts}` : null);
 }
 
+function exact(ms) {
+  const seconds = Math.max(0, Math.floor(ms / 1000));
+  if (seconds < 120 || seconds >= 3600) return lasted(ms);
+  return `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
+}
+
 /** Write a change: what, when, how long before what began then, who, more about it. */
 export function change_words(change, began = null) {
-  const before = began === null ? "" : `, ${lasted(Date.parse(began) - Date.parse(change.time))} before`;
+  const before = began === null ? "" : `, ${exact(Date.parse(began) - Date.parse(change.time))} before`;
   return [`${change.what} at ${clock(change.time)}${before}`, change.who && `by ${change.who}`, change.detail]
     .filter(Boolean).join(", ");
 }
