@@ -32,7 +32,7 @@ from analyzer.render.words import (
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from rich.console import RenderableType
+    from rich.console import ConsoleOptions, RenderableType
 
     from analyzer.model.finding import Finding
     from analyzer.model.report import KeyLine, PatternLine, Report
@@ -47,6 +47,11 @@ _BAR = 20
 _BLOCKS = "▁▂▃▄▅▆▇█"
 _HIGHEST = len(_BLOCKS) - 1
 _SPARK = 16
+_LEAST_SPARK = 4
+_NAME = 24
+"""So wide a name is told whole; an undeclared shape in words may be far wider."""
+
+_PADDING = 2
 _FINDINGS = 5
 _PATTERNS = 10
 _LEAST_PATTERNS = 3
@@ -114,7 +119,8 @@ def _head(report: Report, note: str) -> Iterator[Text]:
     yield Text.assemble((f" {state} ", _STYLES[report.verdict.state]), " ", (text, "bold"))
     yield Text(" · ".join([*head_words(report), *([note] if note else [])]), "dim")
     if report.gaps:
-        yield Text(f"{len(report.gaps)} gaps: not all was visible", "yellow")
+        many = len(report.gaps)
+        yield Text(f"{many} gap{'' if many == 1 else 's'}: not all was visible", "yellow")
 
 
 def _findings(
@@ -146,6 +152,8 @@ def _finding(report: Report, finding: Finding, effects: Sequence[Finding]) -> Ta
     rows.add_column(overflow="fold")
     rows.add_row(Text(finding.severity.value.upper(), _STYLES[finding.severity]), head)
     rows.add_row(Text(), Text(plain(finding.summary)))
+    if finding.status is Status.SNOOZED and finding.because:
+        rows.add_row(Text(), Text(plain(finding.because), "dim"))
     if finding.advice:
         rows.add_row(Text("  do", "dim"), Text(plain(finding.advice[0].text)))
     return rows
@@ -180,23 +188,49 @@ def _patterns(
         return Text("  none", "dim")
     total = sum(line.units or 0 for line in report.patterns)
     ranked = sorted(report.patterns, key=lambda line: (-(line.units or 0), -line.requests, pattern_name(line)))
-    rows = Table.grid(padding=(0, 2), expand=True)
-    for _ in range(5):
-        rows.add_column(justify="right", no_wrap=True)
-    rows.add_column(no_wrap=True, overflow="ellipsis", max_width=24)
-    rows.add_column(no_wrap=True, overflow="ellipsis", ratio=1)
-    rows.add_column(no_wrap=True)
-    rows.add_row(*(Text(name, "dim") for name in _HEAD))
+    told = []
     for line in ranked[:most]:
         where = "" if line.table is None else place(line.table, line.index)
         where += elsewhere(report, line.account, line.region)
-        rows.add_row(*_pattern(line, where, total, calls.get(calls_name(line), ())))
+        told.append((_pattern(line, where, total), calls.get(calls_name(line), ())))
+    rows = _Rows(told)
     if len(ranked) <= most:
         return rows
     return Group(rows, Text(f"  and {len(ranked) - most} more", "dim"))
 
 
-def _pattern(line: PatternLine, where: str, total: float, calls: Sequence[float | None]) -> tuple[Text, ...]:
+class _Rows:
+    """Patterns in as many columns as there are: names are whole before calls over time are drawn wide."""
+
+    def __init__(self, told: Sequence[tuple[tuple[Text, ...], Sequence[float | None]]]) -> None:
+        self._told = told
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[RenderableType]:
+        rows = Table.grid(padding=(0, _PADDING), expand=True)
+        for _ in range(5):
+            rows.add_column(justify="right", no_wrap=True)
+        rows.add_column(no_wrap=True, overflow="ellipsis", max_width=_NAME)
+        rows.add_column(no_wrap=True, overflow="ellipsis", ratio=1)
+        rows.add_column(no_wrap=True)
+        rows.add_row(*(Text(name, "dim") for name in _HEAD))
+        wide = self._spark_width(options.max_width)
+        for cells, calls in self._told:
+            rows.add_row(*cells, Text(_spark(calls, wide), "cyan"))
+        yield rows
+
+    def _spark_width(self, width: int) -> int:
+        """Return what the other columns leave of the screen; nothing where that is too little to show a course."""
+        columns = zip(*(cells for cells, _ in self._told), strict=True)
+        widths = [
+            max(len(name), *(one.cell_len for one in cells)) for name, cells in zip(_HEAD[:-1], columns, strict=True)
+        ]
+        for name in ("where", "pattern"):
+            widths[_HEAD.index(name)] = min(_NAME, widths[_HEAD.index(name)])
+        left = width - sum(widths) - _PADDING * len(widths)
+        return min(_SPARK, left) if left >= _LEAST_SPARK else 0
+
+
+def _pattern(line: PatternLine, where: str, total: float) -> tuple[Text, ...]:
     known = line.units is not None and total > 0
     wasted = None if not line.units or line.waste_units is None else line.waste_units / line.units
     foreign = "" if line.kind.value == "declared" else "bold yellow"
@@ -208,12 +242,11 @@ def _pattern(line: PatternLine, where: str, total: float, calls: Sequence[float 
         Text(compact(round(line.throttled)), "bold red" if line.throttled else ""),
         Text(where),
         Text(pattern_name(line), foreign),
-        Text(_spark(calls), "cyan"),
     )
 
 
-def _spark(values: Sequence[float | None]) -> str:
+def _spark(values: Sequence[float | None], wide: int) -> str:
     """Draw numbers over time as blocks; what is not known is a gap."""
-    last = values[-_SPARK:]
+    last = values[-wide:] if wide else ()
     most = max((value for value in last if value is not None), default=0)
     return "".join(" " if value is None else _BLOCKS[int(value / most * _HIGHEST) if most else 0] for value in last)

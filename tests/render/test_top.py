@@ -13,16 +13,17 @@ from tests.support.page_report import ORDERS, made_report
 
 if TYPE_CHECKING:
     from analyzer.model.report import Report
+    from analyzer.render.top import Calls
 
 
 def shown() -> Report:
     return show(made_report(), "template")
 
 
-def lines(report: Report, height: int) -> list[str]:
-    console = Console(width=120, height=height, no_color=True, force_terminal=False)
+def lines(report: Report, height: int, width: int = 120, calls: Calls | None = None) -> list[str]:
+    console = Console(width=width, height=height, no_color=True, force_terminal=False)
     with console.capture() as captured:
-        console.print(render_top(report, {}, height=height, note="as of 14:06:00"))
+        console.print(render_top(report, calls or {}, height=height, note="as of 14:06:00"))
     return captured.get().splitlines()
 
 
@@ -78,3 +79,25 @@ def test_what_a_log_says_cannot_steer_the_terminal() -> None:
     told = plain_top(replace(report, findings=(bad,)), {})
     assert "\x1b" not in told
     assert "\\x1b[2Jgone [bold]x[/bold]" in told
+
+
+@pytest.mark.parametrize(("width", "blocks"), [(120, 16), (92, 9), (80, 0)])
+def test_calls_over_time_get_narrower_before_any_name_does(width: int, blocks: int) -> None:
+    calls: Calls = {(ORDERS, "get-order"): tuple(float(number) for number in range(1, 31))}
+    told = lines(shown(), 60, width, calls)
+    assert all(any(name in line for line in told) for name in ("list-orders-of-user", "list-open-orders"))
+    row = next(line for line in told if "get-order" in line and "372k" in line)
+    assert sum(row.count(block) for block in "▁▂▃▄▅▆▇█") == blocks
+
+
+def test_one_gap_is_one_gap() -> None:
+    report = shown()
+    assert "1 gap: not all was visible" in plain_top(replace(report, gaps=report.gaps[:1]), {})
+    assert "2 gaps: not all was visible" in plain_top(report, {})
+
+
+def test_what_is_snoozed_says_until_when_and_by_whom() -> None:
+    report = shown()
+    because = "snoozed until 2026-06-10T00:00:00.000Z by ann: sharding ships on Tuesday"
+    first = replace(report.findings[0], status=Status.SNOOZED, because=because)
+    assert because in plain_top(replace(report, findings=(first, *report.findings[1:])), {})
