@@ -374,6 +374,13 @@ def test_the_end_writes_what_the_day_still_owes(desk: Desk) -> None:
     assert len(desk.read(Kind.PAIRS)) == 1
 
 
+def test_an_end_that_follows_the_beginning_writes_what_was_noted(desk: Desk) -> None:
+    desk.keeper.look(T, [finding("f1")], [], lambda: pair_at(T + 5000))
+    with pytest.raises(TimeoutError):
+        asyncio.run(asyncio.wait_for(desk.keeper.run(lambda: T), 0.2))
+    assert ([row["id"] for row in desk.read(Kind.FINDINGS)], desk.read(Kind.PAIRS)) == (["f1"], [])
+
+
 def test_rows_that_wait_for_their_turn_keep_the_day_that_they_are_of(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
