@@ -28,7 +28,7 @@ def snooze(  # noqa: PLR0913, PLR0917 -- one parameter an option
         str | None, typer.Argument(metavar="ID", help="id of the finding, as `dynascope findings` tells it")
     ] = None,
     until: Annotated[
-        str | None, typer.Option(metavar="DATE", help="its last day (UTC), or a time; within a year from now")
+        str | None, typer.Option(metavar="DATE", help="its last day (UTC), a time, or how long (1d); at most a year")
     ] = None,
     reason: Annotated[str | None, typer.Option(metavar="TEXT", help="why nobody needs to hear of it")] = None,
     who: Annotated[str | None, typer.Option(metavar="NAME", help="who says so; else your user's name")] = None,
@@ -40,7 +40,8 @@ def snooze(  # noqa: PLR0913, PLR0917 -- one parameter an option
         typer.Option("--url", "--from", metavar="URL", help="where the daemon listens; else as --config says"),
     ] = None,
     config: Annotated[
-        Path | None, typer.Option("--config", "-c", metavar="FILE", help="the daemon's configuration: its address and its state")
+        Path | None,
+        typer.Option("--config", "-c", metavar="FILE", help="the daemon's configuration: its address and its state"),
     ] = None,
 ) -> None:
     """Be told of a finding again on a day that you name, and not before.
@@ -54,6 +55,7 @@ def snooze(  # noqa: PLR0913, PLR0917 -- one parameter an option
     \b
       dynascope findings                    tells ids
       dynascope snooze 0123456789ab --until 2026-12-24 --reason 'sharding ships in January'
+      dynascope snooze 0123456789ab --until 1d --reason 'the import runs until tomorrow'
       dynascope snooze --list
 
     Exit 0 when it was taken, 2 when it was refused, 3 when no daemon answers.
@@ -103,6 +105,8 @@ def _as_json(found: Sequence[dict[str, Any]]) -> str:
 
 
 def _lines(found: Sequence[dict[str, Any]]) -> Iterator[str]:
+    from analyzer.lifecycle.snooze import until_words  # noqa: PLC0415 -- light start
+    from analyzer.model.instant import parse_instant  # noqa: PLC0415 -- light start
     from analyzer.render.words import plain  # noqa: PLC0415 -- light start
 
     if not found:
@@ -111,4 +115,5 @@ def _lines(found: Sequence[dict[str, Any]]) -> Iterator[str]:
         index = f"/{one['index']}" if one.get("index") else ""
         what = f"{one['detector']} {one['table']}{index}" if one.get("detector") else "not seen any more"
         by = f" by {one['who']}" if one.get("who") else ""
-        yield plain(f"{one['id']}  until {one['until']}  {what}{by}: {one['reason']}")
+        until = until_words(parse_instant(one["until"]))
+        yield plain(f"{one['id']}  until {until}  {what}{by}: {one['reason']}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -17,13 +18,15 @@ if TYPE_CHECKING:
 
     from analyzer.model.instant import Instant
 
-__all__ = ["LONGEST_DAYS", "hush", "snooze_of", "unknown", "until_of", "with_effects"]
+__all__ = ["LONGEST_DAYS", "hush", "snooze_of", "unknown", "until_of", "until_words", "with_effects"]
 
 _DAY = len("2027-03-31")
 LONGEST_DAYS = 366
 """Nobody remembers for longer why; what is accepted for good is declared in the contract, or its threshold set."""
 _LONGEST_TEXT = 200
 _NAMED = 3
+_UNITS_MS = {"m": 60_000, "h": 3_600_000, "d": DAY_MS, "w": 7 * DAY_MS}
+_LONG = re.compile(r"(\d{1,6})([mhdw])")
 _NO_ORPHANS: Mapping[str, str] = MappingProxyType({})
 
 
@@ -48,7 +51,7 @@ def _hushed(finding: Finding, standing: Mapping[str, Snooze], gone: str | None) 
     if snooze is None:
         return finding
     by = f" by {snooze.who}" if snooze.who else ""
-    because = f"snoozed until {format_instant(snooze.until)}{by}: {snooze.reason}"
+    because = f"snoozed until {until_words(snooze.until)}{by}: {snooze.reason}"
     return msgspec.structs.replace(finding, status=Status.SNOOZED, because=because)
 
 
@@ -78,22 +81,33 @@ def _snoozed_cause(finding: Finding, known: dict[str, Finding]) -> Finding | Non
     return None
 
 
-def until_of(text: str, now: Instant) -> Instant:
-    """Read the end of a snooze: a day, which counts whole (UTC), or a time of RFC 3339.
+def until_words(until: Instant) -> str:
+    """Write the end of a snooze: `the end of 2027-03-31 UTC` for one that ends with a day, else the time."""
+    return format_instant(until) if until % DAY_MS else f"the end of {format_instant(until - 1)[:_DAY]} UTC"
 
-    Raises ValueError for what is neither, for what has passed, and for more than a year ahead.
+
+def until_of(text: str, now: Instant) -> Instant:
+    """Read the end of a snooze: a day, which counts whole (UTC), a time of RFC 3339, or how long (`4h`, `1d`, `2w`).
+
+    Raises ValueError for what is none of them, for what has passed, and for more than a year ahead.
     """
+    long = _LONG.fullmatch(text)
     try:
-        until = parse_instant(text) + (DAY_MS if len(text) == _DAY else 0)
+        until = now + int(long[1]) * _UNITS_MS[long[2]] if long else parse_instant(text) + _rest_of_day(text)
     except (ValueError, OverflowError):
         raise ValueError(
-            f"until is a day such as 2027-03-31, or a time such as 2027-03-31T09:00:00Z: {text[:40]!r}"
+            "until is a day such as 2027-03-31, a time such as 2027-03-31T09:00:00Z, or how long, such as 4h or 1d: "
+            f"{text[:40]!r}"
         ) from None
     if until <= now:
         raise ValueError(f"until {text} has passed: name a day to come")
     if until > now + LONGEST_DAYS * DAY_MS:
         raise ValueError(f"until {text} is more than {LONGEST_DAYS} days ahead: name a nearer day")
     return until
+
+
+def _rest_of_day(text: str) -> int:
+    return DAY_MS if len(text) == _DAY else 0
 
 
 def snooze_of(told: tuple[str, str, str, str | None], known: Collection[str], now: Instant) -> Snooze:

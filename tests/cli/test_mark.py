@@ -8,6 +8,7 @@ import pytest
 
 from analyzer.cli.main import execute
 from analyzer.exporters.server import Server
+from tests.exporters.conftest import finding, report
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -46,8 +47,36 @@ def test_a_deploy_is_told_to_the_daemon(daemon: Daemon, capsys: pytest.CaptureFi
 
 
 def test_a_mark_that_the_daemon_refuses_is_wrong_usage(daemon: Daemon, capsys: pytest.CaptureFixture[str]) -> None:
-    assert execute(["mark", "x", "--url", daemon.url, "--at", "noon"]) == 2
-    assert "the daemon refuses the mark: time is RFC 3339" in capsys.readouterr().err
+    assert execute(["mark", "x", "--url", daemon.url, "--who", "a\nb"]) == 2
+    assert "the daemon refuses the mark: " in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("at", "told"), [("noon", "--at is a time such as"), ("2d", "--at 2d does not lie within")])
+def test_a_time_that_is_none_names_its_option(
+    daemon: Daemon, capsys: pytest.CaptureFixture[str], at: str, told: str
+) -> None:
+    assert execute(["mark", "x", "--url", daemon.url, "--at", at]) == 2
+    assert told in capsys.readouterr().err
+    assert daemon.server.marks.known() == ()
+
+
+def test_a_change_may_be_so_long_ago(daemon: Daemon, capsys: pytest.CaptureFixture[str]) -> None:
+    assert execute(["mark", "now", "--url", daemon.url]) == 0
+    assert execute(["mark", "then", "--url", daemon.url, "--at", "1h30m"]) == 0
+    then, now = daemon.server.marks.known()
+    assert then.detail == "then"
+    assert 0 <= then.time - (now.time - 90 * 60_000) < 60_000
+    time = "2099-06-01T10:00:00Z"
+    assert execute(["mark", "x", "--url", daemon.url, "--at", time]) == 2
+    assert f"--at {time}" in capsys.readouterr().err
+
+
+def test_a_table_that_the_daemon_does_not_know_is_said(daemon: Daemon, capsys: pytest.CaptureFixture[str]) -> None:
+    assert execute(["mark", "x", "--url", daemon.url, "--table", "cases"]) == 0
+    assert capsys.readouterr().err == ""
+    asyncio.run_coroutine_threadsafe(daemon.server.export(report(finding())), daemon.loop).result(30)
+    assert execute(["mark", "x", "--url", daemon.url, "--table", "casse"]) == 0
+    assert "the daemon has seen no table 'casse' so far" in capsys.readouterr().err
 
 
 def test_what_answers_otherwise_is_no_daemon(daemon: Daemon, capsys: pytest.CaptureFixture[str]) -> None:

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from analyzer.lifecycle.advance import State, advance
-from analyzer.lifecycle.snooze import hush, snooze_of, unknown, until_of, with_effects
+from analyzer.lifecycle.snooze import hush, snooze_of, unknown, until_of, until_words, with_effects
 from analyzer.model.finding import Confidence, Finding, Severity, Status
 from analyzer.model.instant import parse_instant
 from analyzer.model.life import Snooze
@@ -167,12 +167,25 @@ def test_a_day_counts_whole_and_a_time_is_a_time() -> None:
         ("2027-12-02", "more than 366 days ahead"),
         ("9999-12-31", "more than 366 days ahead"),
         ("forever", "is a day such as"),
+        ("53w", "more than 366 days ahead"),
+        ("0d", "has passed"),
+        ("1y", "how long, such as 4h or 1d: '1y'"),
         ("", "is a day such as"),
     ],
 )
 def test_what_is_no_end_is_refused(text: str, fault: str) -> None:
     with pytest.raises(ValueError, match=fault):
         until_of(text, NOW)
+
+
+@pytest.mark.parametrize(("text", "later"), [("30m", DAY // 48), ("4h", DAY // 6), ("1d", DAY), ("2w", 14 * DAY)])
+def test_how_long_counts_from_now(text: str, later: int) -> None:
+    assert until_of(text, NOW) == NOW + later
+
+
+def test_the_end_of_a_day_is_told_by_its_day() -> None:
+    assert until_words(until_of("2026-12-01", NOW)) == "the end of 2026-12-01 UTC"
+    assert until_words(until_of("1d", NOW)) == "2026-12-01T12:00:00.000Z"
 
 
 def test_a_snooze_holds_who_said_why_and_when() -> None:

@@ -68,7 +68,7 @@ def test_numbers_of_columns_are_short(number: float | None, words: str) -> None:
 )
 def test_how_long_before_a_fault_a_change_was_made_is_told(began: int | None, words: str) -> None:
     assert before_words(Change(time=1_000_000, what="deploy"), began) == words
-    assert before_words(None, began) == ""  # noqa: PLC1901 -- no words at all
+    assert before_words(None, began) == ""
 
 
 @pytest.mark.parametrize(
