@@ -11,16 +11,17 @@ from analyzer.detectors.capacity import raise_capacity
 from analyzer.detectors.thresholds import Share, Whole
 from analyzer.detectors.verdict import finding
 from analyzer.detectors.words import between, number, percent, who
+from analyzer.model.counts import KeyLevel
 from analyzer.model.finding import Advice, Confidence, Direction, Finding, Risk, Severity, Victim
 from analyzer.model.sight import Horizon, Sight, Skipped
 from analyzer.traffic.limits_hit import LimitHit, limits_hit
-from analyzer.traffic.measure import evidence_of
+from analyzer.traffic.measure import evidence_of, tells_units
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from analyzer.model.target import Target
-    from analyzer.model.traffic import Traffic
+    from analyzer.model.traffic import KeyHeat, Traffic
 
 __all__ = ["Throttling"]
 
@@ -43,6 +44,8 @@ class Throttling(Struct, frozen=True):
     critical_caller_share: Share = 0.05
     least_tries: Whole = 10
     least_failed: Whole = 3
+    key_share: Share = 0.25
+    least_key_tries: Whole = 5
 
     name: ClassVar[str] = "throttling"
     horizon: ClassVar[Horizon] = Horizon.WINDOW
@@ -76,11 +79,12 @@ class Throttling(Struct, frozen=True):
 
     def _finding(self, hit: LimitHit, subject: str, traffic: Traffic) -> Finding:
         most = hit.hurt[0] if hit.hurt else None
+        asked = self._asked_most(hit, traffic)
         return finding(
             self.name,
             traffic,
             self._severity(hit),
-            _summary(hit, traffic),
+            _summary(hit, traffic) + ("" if asked is None else _of_key(asked, hit)),
             confidence=_confidence(hit),
             **({"because": hit.because} if hit.because else {}),
             sources=hit.sources,
@@ -90,9 +94,33 @@ class Throttling(Struct, frozen=True):
             victims=tuple(dict.fromkeys(Victim(one.caller, one.pattern) for one in hit.hurt)),
             cause=hit.cause,
             direction=hit.direction,
-            evidence=_evidence(hit),
+            key=None if asked is None else asked.key,
+            key_template=None if asked is None else asked.key_template,
+            evidence=_evidence(hit) | ({} if asked is None else _key_evidence(asked)),
             advice=tuple(_advice(hit, traffic)),
         )
+
+    def _asked_most(self, hit: LimitHit, traffic: Traffic) -> KeyHeat | None:
+        """Return the key that most refused tries asked for, where no request tells units: no heat would name it.
+
+        An item speaks for its partition key where it has as many; refusals that spread name none.
+        """
+        if hit.tries is None or tells_units(traffic):
+            return None
+        keys = [one for one in traffic.keys if one.direction is hit.direction and one.level is not KeyLevel.PREFIX]
+        most = max(keys, key=lambda one: (one.tries, one.level), default=None)
+        if most is None or most.tries < self.least_key_tries or most.tries_share < self.key_share:
+            return None
+        return most
+
+
+def _of_key(asked: KeyHeat, hit: LimitHit) -> str:
+    tries = max(asked.tries, 0.0 if hit.tries is None else hit.tries.value)
+    return f"; {number(asked.tries)} of {number(tries)} refused tries asked for {{key}}"
+
+
+def _key_evidence(asked: KeyHeat) -> dict[str, float | str | None]:
+    return {"key_tries": asked.tries, "key_tries_share": round(asked.tries_share, 3)}
 
 
 def _refused(hit: LimitHit) -> float:

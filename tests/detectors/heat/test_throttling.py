@@ -5,12 +5,13 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from analyzer.detectors.heat.throttling import Throttling
+from analyzer.model.counts import KeyLevel
 from analyzer.model.finding import Change, Confidence, Direction, Finding, Severity, Victim
 from analyzer.model.sight import Sight
 from analyzer.model.table import IndexDescription, Provisioning, TableDescription
-from analyzer.model.traffic import Capacity, Hurt, Place, Throttles
+from analyzer.model.traffic import Capacity, Hurt, KeyHeat, Place, Throttles
 from analyzer.traffic.metric_throttles import metric_throttles
-from tests.support.evidence import CASES, GSI2, WINDOW, exactly, key, limit, traffic
+from tests.support.evidence import CASES, GSI2, WINDOW, exactly, key, limit, row, traffic
 from tests.support.told import series
 
 if TYPE_CHECKING:
@@ -168,3 +169,42 @@ def test_the_command_of_a_maximum_names_its_place() -> None:
     assert "--on-demand-throughput MaxWriteRequestUnits=N" in table
     index = only(limit("max-on-demand"), index=True).advice[1].command or ""
     assert "Update={IndexName=GSI2,OnDemandThroughput={MaxReadRequestUnits=N}}" in index
+
+
+def asked(tries: int, part: float, level: KeyLevel = KeyLevel.PARTITION, **fields: Any) -> KeyHeat:
+    values = ("CASE#7",) if level is not KeyLevel.ITEM else ("CASE#7", "META")
+    return key((), level=level, values=values, tries=tries, tries_share=part, **fields)
+
+
+BLIND = (row(units_known=0.0),)
+
+
+def test_where_no_request_tells_units_the_key_that_refused_tries_asked_for_is_named() -> None:
+    one = only(limit("unknown", tries=31.0, reasons=()), keys=(asked(9, 0.29),), rows=BLIND)
+    assert one.summary.endswith("; 9 of 31 refused tries asked for {key}")
+    assert one.key == {"PK": "CASE#7"}
+    assert one.key_template is not None
+    assert (one.evidence["key_tries"], one.evidence["key_tries_share"]) == (9, 0.29)
+
+
+def test_an_item_speaks_for_its_partition_key_where_it_has_as_many() -> None:
+    keys = (asked(9, 0.3), asked(9, 0.3, KeyLevel.ITEM), asked(30, 1.0, KeyLevel.PREFIX))
+    assert only(limit("unknown", tries=30.0), keys=keys, rows=BLIND).key == {"PK": "CASE#7", "SK": "META"}
+
+
+@pytest.mark.parametrize(
+    "keys",
+    [
+        (),
+        (asked(4, 0.3),),
+        (asked(9, 0.24),),
+        (asked(9, 0.5, direction=Direction.WRITE),),
+        (asked(9, 0.9, KeyLevel.PREFIX),),
+    ],
+)
+def test_refusals_that_spread_or_are_few_name_no_key(keys: tuple[KeyHeat, ...]) -> None:
+    assert only(limit("unknown"), keys=keys, rows=BLIND).key is None
+
+
+def test_where_units_are_told_the_hot_key_is_named_by_its_heat_alone() -> None:
+    assert only(limit("unknown"), keys=(asked(50, 0.5),)).key is None
