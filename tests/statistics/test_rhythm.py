@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import statistics
+from itertools import pairwise
+
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from analyzer.statistics.rhythm import rhythm_of
 
@@ -113,3 +118,64 @@ def test_a_beat_left_out_breaks_no_clock() -> None:
 
 def test_nothing_but_spikes_over_nothing_is_a_rhythm() -> None:
     assert rhythm_of(spikes(5, 25, 45, 65, 85, 105, floor=0.0)) == 20
+
+
+def like_itself_by_hand(series: list[float]) -> int | None:
+    """Return the lag, by autocorrelations that are summed one by one."""
+    many = len(series)
+    variance = sum(one * one for one in series) / many
+    longest = many // 3
+    alike = [
+        sum(one * other for one, other in zip(series, series[lag:], strict=False)) / (many - lag) / variance
+        for lag in range(longest + 1)
+    ]
+    trough = next((lag for lag, one in enumerate(alike) if one <= 0.2), None)
+    if trough is None or (best := max(alike[trough:])) < 0.6:
+        return None
+    lag = next(lag for lag in range(trough, longest + 1) if alike[lag] >= 0.9 * best)
+    while lag < longest and alike[lag + 1] > alike[lag]:
+        lag += 1
+    return lag
+
+
+def rhythm_by_hand(values: list[float]) -> int | None:
+    """Say what the module says, in the plainest words."""
+    many, middle, top = len(values), statistics.median(values), float(np.quantile(values, 0.99))
+    if many < 30 or top <= 0 or top < 2 * middle:
+        return None
+    mean = statistics.fmean(values)
+    padded = [0.0, *(one - mean for one in values), 0.0]
+    smooth = [sum(padded[at : at + 3]) / 3 for at in range(many)]
+    level = statistics.fmean(smooth)
+    period = like_itself_by_hand([one - level for one in smooth])
+    high = [False, *(one > (middle + top) / 2 for one in values)]
+    begins = [at for at in range(many) if high[at + 1] and not high[at]]
+    if period is None or len(begins) < 4:
+        return None
+    gaps = [later - earlier for earlier, later in pairwise(begins)]
+    kept = [abs(gap - max(1, round(gap / period)) * period) <= max(1.0, 0.15 * period) for gap in gaps]
+    return period if sum(kept) / len(kept) >= 0.8 else None
+
+
+@settings(max_examples=200)
+@given(
+    st.integers(20, 130),
+    st.integers(3, 40),
+    st.lists(st.integers(-6, 6), min_size=30, max_size=30),
+    st.integers(1, 4),
+    st.sampled_from([0.0, 0.0, 0.3, 0.7, 1.0]),
+    st.floats(0.01, 30),
+    st.integers(0, 999),
+)
+def test_it_says_what_the_formulas_say(
+    many: int, every: int, jitter: list[int], width: int, unsteady: float, noise: float, seed: int
+) -> None:
+    values = np.abs(np.random.default_rng(seed).normal(10, noise, many))
+    for begin, early in zip(range(3, many, every), jitter, strict=False):
+        at = max(0, begin + round(unsteady * early))
+        values[at : at + width] += 60
+    assert rhythm_of(values) == rhythm_by_hand(values.tolist())
+
+
+def test_four_gaps_of_five_on_time_are_enough() -> None:
+    assert rhythm_of(spikes(5, 25, 45, 65, 85, 97, count=100)) == 20

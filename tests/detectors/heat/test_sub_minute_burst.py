@@ -7,7 +7,7 @@ import pytest
 from analyzer.detectors.heat.sub_minute_burst import SubMinuteBurst
 from analyzer.model.finding import Confidence, Direction, Finding, Risk, Severity
 from analyzer.model.sight import Skipped, SkipReason
-from analyzer.model.traffic import Capacity, Place
+from analyzer.model.traffic import Capacity, MetricThrottles, Place
 from analyzer.traffic.metric_throttles import metric_throttles
 from tests.support.calls import book, call
 from tests.support.evidence import WINDOW, limit, row, shape, traffic
@@ -198,3 +198,44 @@ def test_all_limits_that_are_not_named_count_together() -> None:
 def test_advice_can_be_taken_back() -> None:
     smooth, on_demand = only(bursting()).advice[1:]
     assert [(one.risk, one.reversible) for one in (smooth, on_demand)] == [(Risk.LOW, True)] * 2
+
+
+def test_a_table_on_demand_has_no_limit_of_a_second_though_it_had_one() -> None:
+    """The metrics still tell what was provisioned before."""
+    place = Place(capacity=Capacity("PAY_PER_REQUEST"))
+    metrics = (series(CONSUMED, (11_900,)), series("ProvisionedReadCapacityUnits", (200,), stat="Average"))
+    assert silent(traffic(metrics=metrics, place=place, calls=burst(at=1), throttles=(limit("unknown"),)))
+
+
+def refused(
+    minute: int = 0, direction: Direction = Direction.READ, cause: str = "provisioned", period: int = 60
+) -> MetricThrottles:
+    return MetricThrottles(
+        direction=direction,
+        cause=cause,
+        events=50.0,
+        minutes=((minute * 60_000, 50.0),),
+        period_seconds=period,
+        is_reason_told=True,
+    )
+
+
+@pytest.mark.parametrize("other", [refused(0, Direction.WRITE), refused(0, cause="key-range")])
+def test_a_minute_that_another_limit_refused_convicts_nobody(other: MetricThrottles) -> None:
+    metrics = (series(CONSUMED, (6_000, 6_000)),)
+    told: dict[str, Any] = {"metrics": metrics, "place": PLACE, "calls": burst(at=1), "rows": (row(),)}
+    (one,) = SubMinuteBurst().detect(traffic(metric_throttles=(refused(1), other), **told))
+    assert isinstance(one, Skipped)
+    assert only(traffic(metric_throttles=(refused(1), refused(0)), **told)).direction is Direction.READ
+
+
+def test_a_period_of_five_minutes_was_refused_in_each_of_them() -> None:
+    metrics = (series(CONSUMED, [6_000] * 5),)
+    told = (refused(period=300),)
+    evidence = traffic(metrics=metrics, metric_throttles=told, place=PLACE, calls=burst(at=200), rows=(row(),))
+    assert only(evidence).evidence["fullest_second_units"] == 500
+
+
+def test_the_greater_share_of_two_limits_tells_how_bad_it_is() -> None:
+    two = (limit("provisioned", throttled=10.0), limit("unknown", throttled=1.0))
+    assert only(bursting(refused=(), throttles=two)).severity is Severity.HIGH
