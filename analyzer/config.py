@@ -23,6 +23,8 @@ from analyzer.config_access import TlsSettings, check_address, check_token, tls_
 from analyzer.config_aws import (
     AwsAccountSettings,
     AwsSettings,
+    CanaryIndexSettings,
+    CanarySettings,
     ChangesSettings,
     CloudwatchMetricsSettings,
     ContributorInsightsSettings,
@@ -100,6 +102,7 @@ class Settings(Section):
     cloudwatch_metrics: CloudwatchMetricsSettings = CloudwatchMetricsSettings.model_validate({})
     contributor_insights: ContributorInsightsSettings = ContributorInsightsSettings.model_validate({})
     changes: ChangesSettings = ChangesSettings.model_validate({})
+    canary: CanarySettings | None = Field(None, description="probes of indexes, which write; none without this section")
     history: HistorySettings | None = Field(
         None, description="minutes of traffic, written down for the weekly report; none are without this section"
     )
@@ -322,6 +325,8 @@ _SECTIONS: dict[str, type[Section]] = {
     "cloudwatch_metrics": CloudwatchMetricsSettings,
     "contributor_insights": ContributorInsightsSettings,
     "changes": ChangesSettings,
+    "canary": CanarySettings,
+    "canary.indexes": CanaryIndexSettings,
     "history": HistorySettings,
     "tls": TlsSettings,
     "log": LogSettings,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 from urllib.parse import urlsplit
 
 import msgspec
@@ -12,14 +12,20 @@ from pydantic import Field, field_validator, model_validator
 from analyzer.config_kinds import UNITS_MS, AccountNumber, Duration, Limit, Section, Texts
 from analyzer.model.sight import SourceName
 from collectors.aws.config import AwsAccount, AwsConfig
+from collectors.canary.config import CanaryPlace, PolledCanaryConfig
 from collectors.changes.config import ChangesConfig
 from collectors.cloudwatch_metrics.config import CloudWatchMetricsConfig
 from collectors.contributor_insights.config import ContributorInsightsConfig
 from collectors.table_catalog.config import TableCatalogConfig
 
+if TYPE_CHECKING:
+    from pathlib import Path
+
 __all__ = [
     "AwsAccountSettings",
     "AwsSettings",
+    "CanaryIndexSettings",
+    "CanarySettings",
     "ChangesSettings",
     "CloudwatchMetricsSettings",
     "ContributorInsightsSettings",
@@ -201,6 +207,46 @@ class ChangesSettings(_Polled):
         return msgspec.convert({"include": tables.include, "exclude": tables.exclude, **values}, ChangesConfig)
 
 
+class CanaryIndexSettings(Section):
+    """One index that the canary probes."""
+
+    table: str = Field(description="its table")
+    index: str = Field(description="the GSI whose lag is measured")
+    account: AccountNumber | None = Field(None, description="its account; left out, each that is looked at")
+    region: str | None = Field(None, description="its region; left out, each that is looked at")
+
+
+class CanarySettings(_Polled):
+    """The canary: it WRITES items under reserved keys, and removes them, to measure how indexes lag."""
+
+    indexes: tuple[CanaryIndexSettings, ...] = Field((), description="the indexes that it probes")
+    dry_run: bool = Field(default=True, description="only say what would be written, and what that costs")
+    every_ms: Duration = Field(300_000, alias="every", description="how often")
+    probes: int = Field(25, ge=1, le=1000, description="items an index, each time")
+    gap_ms: Duration = Field(1000, alias="gap", description="between two items")
+    max_usd_per_day: float = Field(
+        0.1,
+        ge=0,
+        allow_inf_nan=False,
+        description="what an index may cost a day at worst; over it none is written",
+    )
+    keep_ms: Duration = Field(3_600_000, alias="keep", description="how long what an item told is kept")
+
+    def config(self, folder: Path) -> PolledCanaryConfig:
+        """Return what the collector needs; `folder` is the daemon's state folder."""
+        places = tuple(CanaryPlace(one.table, one.index, one.account, one.region) for one in self.indexes)
+        return PolledCanaryConfig(
+            folder=folder,
+            places=places,
+            every_ms=self.every_ms,
+            probes=self.probes,
+            gap_ms=self.gap_ms,
+            most_usd_per_day=self.max_usd_per_day,
+            dry_run=self.dry_run,
+            keep_ms=self.keep_ms,
+        )
+
+
 class SourcesConfig(Struct, frozen=True, kw_only=True):
     """What the collectors need; None stands for one that nobody asked for."""
 
@@ -209,6 +255,7 @@ class SourcesConfig(Struct, frozen=True, kw_only=True):
     metrics: CloudWatchMetricsConfig | None
     insights: ContributorInsightsConfig | None
     changes: ChangesConfig | None
+    canary: PolledCanaryConfig | None = None
 
     def names(self) -> frozenset[SourceName]:
         """Return the sources that are asked for."""
@@ -217,5 +264,6 @@ class SourcesConfig(Struct, frozen=True, kw_only=True):
             SourceName.CLOUDWATCH_METRICS: self.metrics,
             SourceName.CONTRIBUTOR_INSIGHTS: self.insights,
             SourceName.CHANGES: self.changes,
+            SourceName.CANARY: self.canary,
         }
         return frozenset(name for name, config in asked.items() if config is not None)

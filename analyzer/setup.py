@@ -250,7 +250,10 @@ def contract_of(settings: Settings) -> Contract:
 
 def _collected(settings: Settings, contract: Contract) -> SourcesConfig | None:
     """Return what is to be read from AWS, None where nobody asks for anything."""
-    aws = settings.aws
+    aws, canary = settings.aws, settings.canary
+    if aws is None and canary is not None:
+        mend = "add a section `aws`: it says where, and as whom"
+        raise ConfigError((settings.fault(("canary",), "the canary needs a way to AWS", mend),))
     if aws is None:
         return None
     tables = aws.tables
@@ -263,6 +266,7 @@ def _collected(settings: Settings, contract: Contract) -> SourcesConfig | None:
         metrics=metrics if aws.collects(SourceName.CLOUDWATCH_METRICS) else None,
         insights=insights if aws.collects(SourceName.CONTRIBUTOR_INSIGHTS) else None,
         changes=settings.changes.config(tables) if aws.collects(SourceName.CHANGES) else None,
+        canary=canary.config(Path(settings.state)) if canary is not None and canary.indexes else None,
     )
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 from analyzer.model.sight import SourceName
 from analyzer.polling import Poll
 from collectors.asking import Spot
+from collectors.canary.polled import PolledCanary
 from collectors.changes.collector import Changes
 from collectors.cloudwatch_metrics.collector import CloudWatchMetrics
 from collectors.cloudwatch_metrics.config import MetricTarget
@@ -122,6 +123,10 @@ def _at_place(
         yield insights, config.insights.every_ms
     if config.changes is not None:
         yield Changes(aws, config.changes, spot, own_account), config.changes.every_ms
+    if config.canary is not None:
+        canary = PolledCanary(aws, config.canary, spot, own_account)
+        if canary.places:
+            yield canary, config.canary.every_ms
 
 
 def _nothing_known() -> None:

@@ -157,3 +157,14 @@ def test_clear_keys_become_tokens_of_the_salt_or_of_this_process(tmp_path: Path)
     fallback = process_salt()
     assert load_setup(tmp_path / "dynascope.yaml", {}, fallback).collect is fallback
     assert load_setup(tmp_path / "dynascope.yaml", {}, fallback).contract_id == bare.contract_id
+
+
+def test_a_canary_without_a_way_to_aws_is_a_fault(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="the canary needs a way to AWS"):
+        build(tmp_path, canary={"indexes": [{"table": "orders", "index": "by-day"}]})
+
+
+def test_a_canary_without_an_index_is_none(tmp_path: Path) -> None:
+    collected = build(tmp_path, aws={}, canary={}).collected
+    assert collected is not None
+    assert collected.canary is None

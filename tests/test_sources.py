@@ -201,3 +201,10 @@ async def test_a_check_of_the_catalog_is_the_catalog_s() -> None:
     (poll,) = opened(Aws(), "table-catalog")
     assert any(check.name == "table-catalog: DescribeTable" for check in await poll.source.check())
     assert poll.source.name is SourceName.TABLE_CATALOG
+
+
+def test_a_canary_is_polled_where_its_indexes_are() -> None:
+    canary = {"indexes": [{"table": "cases", "index": "by-day", "region": "eu-west-1"}], "every": "10m"}
+    there = Aws(HERE, Place(None, "eu-west-1"))
+    (poll,) = opened(there, canary=canary)
+    assert (poll.source.name, poll.region, poll.every_ms) == ("canary", "eu-west-1", 600_000)

@@ -1,6 +1,6 @@
 """The canary: writes items under reserved keys, reads an index until it shows them, and removes them.
 
-Opt-in and by hand. Before an item is written it is on disk that it may have to be removed; whatever happens between,
+Opt-in. Before an item is written it is on disk that it may have to be removed; whatever happens between,
 the removal is tried, and what a process that died has left the next one removes.
 """
 

@@ -43,7 +43,7 @@ def test_the_file_stands_over_the_defaults_and_the_salt_is_not_told(
     told = printed.out
     assert "window: 20s\n" in told
     assert "salt: set\n" in told
-    assert "canary" not in told
+    assert "canary-salt" not in told
 
 
 def test_what_reads_aws_alone_reads_something(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
