@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import sys
 from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
@@ -14,8 +15,9 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator
 
     from analyzer.interfaces import AwsCaller
+    from collectors.aws.session import Aws
 
-__all__ = ["ProfileOption", "RegionOption", "naming", "with_aws"]
+__all__ = ["ProfileOption", "RegionOption", "naming", "say_region", "with_aws"]
 
 T = TypeVar("T")
 
@@ -34,6 +36,15 @@ def naming() -> Iterator[None]:
         raise UsageError(f"{error}; {error.hint}") from None
 
 
+def say_region(aws: Aws) -> None:
+    """Say which region is asked where nobody said it."""
+    if not aws.is_region_given:
+        region = aws.places()[0].region
+        print(
+            f"dynascope: no region given, {region} taken: --region or AWS_DEFAULT_REGION names another", file=sys.stderr
+        )
+
+
 def with_aws(work: Callable[[AwsCaller, str], Awaitable[T]], region: str | None, profile: str | None) -> T:
     """Do work that asks AWS; it gets the caller and the region that is asked. Raises CollectError as the work does."""
     from collectors.aws.config import AwsConfig  # noqa: PLC0415 (light start)
@@ -41,6 +52,7 @@ def with_aws(work: Callable[[AwsCaller, str], Awaitable[T]], region: str | None,
 
     async def run() -> T:
         aws = Aws(AwsConfig(regions=() if region is None else (region,), profile=profile))
+        say_region(aws)
         try:
             return await work(aws, aws.places()[0].region)
         finally:

@@ -12,6 +12,7 @@ import typer
 from msgspec import Struct
 
 from analyzer.ahead import wall_clock
+from analyzer.cli.calling import say_region
 from analyzer.cli.inputs import expand
 from analyzer.cli.output import Format, Keys, is_colorful, write
 from analyzer.cli.reading import LogFile, read_blocks
@@ -140,6 +141,7 @@ def run(asked: Asked, tell: Callable[[Looked], None], clock: Callable[[], Instan
 
     async def work() -> Looked:
         aws = Aws(aws_config(asked))
+        say_region(aws)
         try:
             return await _work(asked, aws, tell, clock)
         finally:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from analyzer.model.finding import Confidence, Finding, Severity, Status
+from analyzer.model.instant import format_instant
 from analyzer.model.report import Verdict, VerdictState
 from analyzer.model.sight import Gap, GapReason, Sight, Skipped, SourceName
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from analyzer.model.report import PatternLine
     from analyzer.model.traffic import Traffic
@@ -72,7 +73,7 @@ def verdict_of(
     blind = next((gap for gap in gaps if _is_loss(gap) and (_hides(gap) or not measured)), None)
     if blind is not None:
         return Verdict(VerdictState.CANNOT_TELL, f"cannot tell: {blind.detail}", Confidence.CERTAIN)
-    lacking = next(filter(None, map(_lacking, measured)), None)
+    lacking = next(filter(None, map(_lacking, measured)), None) or (None if requests else _all_too_young(measured))
     if lacking is not None:
         return Verdict(VerdictState.CANNOT_TELL, f"cannot tell: {lacking}", Confidence.CERTAIN)
     if not requests and measured:
@@ -101,6 +102,19 @@ def _lacking(traffic: Traffic) -> str | None:
         if not any(part in name for part in parts for name in names):
             return f"no metric tells of {kind} of {traffic.target}"
     return None
+
+
+def _all_too_young(measured: Sequence[Traffic]) -> str | None:
+    young = [_too_young(one) for one in measured]
+    return young[0] if young and all(young) else None
+
+
+def _too_young(traffic: Traffic) -> str | None:
+    """Say that a table was made within the stretch, where no metric has a data point of it yet; else None."""
+    created = None if traffic.place.table is None else traffic.place.table.created
+    if created is None or created <= traffic.window.start or any(series.values for series in traffic.metrics):
+        return None
+    return f"{traffic.target} was created at {format_instant(created)[11:19]}: CloudWatch has no data point of it yet"
 
 
 def _clean_at_table_level(findings: tuple[Finding, ...], measured: list[Traffic]) -> str:

@@ -118,7 +118,10 @@ class Aws:
         accounts = (AwsAccount(), *config.accounts)
         self._accounts = {account.account: _Account(account, config.concurrent) for account in accounts}
         self._sessions = {name: self._session(home.credentials) for name, home in self._accounts.items()}
-        self._first = self._own_region() or "us-east-1"
+        own = self._own_region()
+        self._first = own or "us-east-1"
+        self.is_region_given = own is not None
+        """Whether anything says which region is asked: settings, profile or environment; else us-east-1 is taken."""
         self.permit: Callable[[], None] = _anybody
         """Asked before each call; raises CollectError where another process makes them."""
         self.skew_ms: int | None = None

@@ -33,3 +33,23 @@ def test_what_goes_wrong_comes_out_as_it_is() -> None:
 
     with pytest.raises(ThrottledError, match="slow down"):
         with_aws(fail, "us-east-1", None)
+
+
+@pytest.mark.parametrize(
+    ("name", "told"), [("AWS_DEFAULT_REGION", ""), ("AWS_OTHER", "no region given, us-east-1 taken")]
+)
+def test_a_region_that_nobody_gave_is_said(
+    name: str, told: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for one in ("AWS_DEFAULT_REGION", "AWS_REGION", "AWS_PROFILE"):
+        monkeypatch.delenv(one, raising=False)
+    monkeypatch.setenv("AWS_CONFIG_FILE", "/nowhere")
+    monkeypatch.setenv(name, "us-east-1")
+
+    async def where(_aws: object, region: str) -> str:
+        return region
+
+    assert with_aws(where, None, None) == "us-east-1"
+    said = capsys.readouterr().err
+    assert told in said
+    assert bool(told) == bool(said)

@@ -16,6 +16,7 @@ from analyzer.model.batch import MetricSeries
 from analyzer.model.finding import Change, Confidence, Direction, Finding, Severity, Status
 from analyzer.model.report import PatternKind, PatternLine, Report, Verdict, VerdictState
 from analyzer.model.sight import Gap, GapReason, Sight, Skipped, SkipReason, SourceName
+from analyzer.model.table import TableDescription
 from analyzer.model.target import Target
 from analyzer.model.traffic import Place, Traffic
 from analyzer.model.window import Window
@@ -479,6 +480,20 @@ def measured() -> Traffic:
         place=Place(),
         metrics=metrics,
     )
+
+
+def test_of_a_table_that_is_younger_than_its_first_data_point_nothing_can_be_told() -> None:
+    young = Place(table=TableDescription(name="cases", created=30_000))
+    one = msgspec.structs.replace(measured(), place=young)
+    told = verdict_of((), (), (), (), (one,))
+    assert told.state is VerdictState.CANNOT_TELL
+    assert told.text == "cannot tell: cases was created at 00:00:30: CloudWatch has no data point of it yet"
+    assert verdict_of((), (), (line(),), (), (one,)).state is VerdictState.CLEAN
+    assert verdict_of((), (), (), (), (one, measured())).state is VerdictState.CLEAN
+    seen = msgspec.structs.replace(one.metrics[0], timestamps=(30_000,), values=(1.0,))
+    busy = msgspec.structs.replace(one, metrics=(seen, *one.metrics[1:]))
+    old = msgspec.structs.replace(one, window=Window(30_000, 90_000))
+    assert {verdict_of((), (), (), (), (each,)).state for each in (busy, old)} == {VerdictState.CLEAN}
 
 
 @pytest.mark.parametrize(
