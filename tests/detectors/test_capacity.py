@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from analyzer.detectors.capacity import raise_capacity
-from analyzer.model.finding import Direction
+from analyzer.model.finding import Direction, Risk
 from tests.support.evidence import GSI2, traffic
 from tests.support.told import scaling
 
@@ -22,3 +22,11 @@ def test_else_the_units_are_raised() -> None:
     assert [one.action for one in raise_capacity(traffic(), Direction.READ)] == ["raise-capacity"]
     assert [one.action for one in raise_capacity(traffic(GSI2), Direction.WRITE)] == ["raise-index-capacity"]
     assert [one.action for one in raise_capacity(traffic(scaling=(scaling(9),)), Direction.WRITE)] == ["raise-capacity"]
+
+
+def test_what_is_raised_costs_little_thought_and_can_be_taken_back() -> None:
+    (maximum,) = raise_capacity(traffic(scaling=(scaling(1300), scaling(9, Direction.WRITE))), Direction.READ)
+    (units,) = raise_capacity(traffic(), Direction.WRITE)
+    assert [(one.risk, one.reversible) for one in (maximum, units)] == [(Risk.LOW, True)] * 2
+    assert maximum.text.endswith("it is 1,300 read units")
+    assert units.text.startswith("Raise WriteCapacityUnits of cases")

@@ -100,3 +100,58 @@ def test_sums_over_sketches_bound_the_sum_of_the_streams(parts: list[list[tuple[
     truth = truth_of([item for part in parts for item in part])
     for key in "abcdefghijklmnop":
         assert truth[key] <= highs.get(key, 0) + floors
+
+
+def kept(capacity: int, floor: int, *keys: tuple[str, int, int], total: int = 100) -> SpaceSaving[str]:
+    return SpaceSaving.from_plain(capacity, floor, total, keys)
+
+
+def test_twice_as_many_keys_as_its_capacity_are_held_and_one_more_prunes_it() -> None:
+    sketch = sketch_of([("a", 9), ("b", 8), ("c", 1), ("d", 1)], capacity=2)
+    assert (len(sketch), sketch.floor) == (4, 0)
+    sketch.add("e", 1)
+    assert (list(sketch), sketch.floor) == (["a", "b"], 1)
+
+
+def test_no_more_keys_than_its_capacity_are_left_as_they_are() -> None:
+    sketch = sketch_of([("a", 9), ("b", 8)], capacity=2)
+    sketch.prune()
+    assert (list(sketch), sketch.floor) == (["a", "b"], 0)
+
+
+def test_pruning_keeps_what_is_not_known_of_those_that_stay() -> None:
+    sketch = kept(1, 2, ("a", 5, 3), ("b", 1, 2))
+    sketch.prune()
+    assert (sketch.bounds("a"), sketch.floor) == ((5, 8), 3)
+
+
+def test_of_two_that_may_weigh_the_same_the_surer_comes_first() -> None:
+    assert kept(2, 2, ("e", 1, 2), ("a", 3, 0)).heaviest(2) == [("a", 3, 3), ("e", 1, 3)]
+
+
+def test_what_is_not_known_of_two_sketches_adds_up() -> None:
+    merged = kept(3, 1, ("a", 5, 0), ("b", 4, 1), total=10)
+    merged.merge(kept(3, 2, ("a", 2, 0), ("c", 3, 2), total=9))
+    assert merged.plain() == (3, 3, 19, [("a", 7, 0), ("b", 4, 3), ("c", 3, 3)])
+
+
+@pytest.mark.parametrize(("others", "left"), [("cd", 4), ("cde", 2)])
+def test_merging_prunes_from_twice_the_capacity_on(others: str, left: int) -> None:
+    merged = sketch_of([("a", 9), ("b", 8)], capacity=2)
+    merged.merge(sketch_of([(key, 1) for key in others], capacity=9))
+    assert len(merged) == left
+
+
+@pytest.mark.parametrize(
+    ("sketch", "highs"),
+    [
+        (kept(3, 2, ("a", 5, 0), ("b", 4, 1)), {"a": 13, "b": 3, "z": 7}),
+        (kept(3, 2, ("a", 5, 0), ("b", 4, 0)), {"a": 13, "b": 2, "z": 7}),
+        (kept(3, 0, ("a", 5, 0), ("b", 4, 0)), {"a": 15, "b": 4, "z": 7}),
+    ],
+    ids=["slack", "a floor", "exact"],
+)
+def test_upper_bounds_less_the_floor_are_added(sketch: SpaceSaving[str], highs: dict[str, int]) -> None:
+    sums = {"a": 10, "z": 7}
+    assert sketch.add_to(sums) == sketch.floor
+    assert sums == highs

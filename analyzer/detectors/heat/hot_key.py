@@ -108,9 +108,15 @@ class HotKey(Struct, frozen=True):
         for direction in Direction:
             keys = [key for key in traffic.keys if key.direction is direction]
             judged = [one for key in keys if (one := self._judge(key, traffic)) is not None]
-            for one in judged:
-                if not any(self._carries(finer, one.key) for finer in keys) and not self._is_told(one, judged):
-                    yield one
+            standing = [one for one in judged if not self._is_carried(one, judged)]
+            yield from (one for one in standing if not _is_told(one, standing))
+
+    def _is_carried(self, one: _Judged, judged: list[_Judged]) -> bool:
+        """Whether a finer key that is judged no better carries a key's heat.
+
+        One that is convicted of less, or of nothing, would leave the heat of the whole untold.
+        """
+        return any(one.severity.rank <= finer.severity.rank and self._carries(finer.key, one.key) for finer in judged)
 
     def _carries(self, finer: KeyHeat, key: KeyHeat) -> bool:
         """Whether a finer key is part of another and takes most of its units, or of its refused tries."""
@@ -118,16 +124,6 @@ class HotKey(Struct, frozen=True):
             return False
         is_refused = 0 < self.carries_share * key.tries <= finer.tries
         return is_refused or 0 < self.carries_share * key.units.value <= finer.units.value
-
-    def _is_told(self, one: _Judged, judged: list[_Judged]) -> bool:
-        """Whether a key is a lesser part of one that is judged no better: its collection's heat is not its own."""
-        return any(
-            one.severity.rank <= other.severity.rank
-            and other.key.level < one.key.level
-            and _is_part_of(one.key.name, other.key.name)
-            and not self._carries(one.key, other.key)
-            for other in judged
-        )
 
     def _lacks(self, traffic: Traffic, *, is_found: bool) -> tuple[SkipReason, tuple[str, ...]] | None:
         """Say what there is too little of to judge by requests; None where there is enough."""
@@ -271,6 +267,16 @@ def _lasts(key: KeyHeat, rate: float, seconds: int) -> bool:
         if (least_rate(key, run) if key.kept < 1 else min(part.low for part in run)) >= rate:
             return True
     return False
+
+
+def _is_told(one: _Judged, standing: list[_Judged]) -> bool:
+    """Whether a key is part of one that stands and is judged no better: its collection's heat is not its own."""
+    return any(
+        one.severity.rank <= other.severity.rank
+        and other.key.level < one.key.level
+        and _is_part_of(one.key.name, other.key.name)
+        for other in standing
+    )
 
 
 def _is_part_of(finer: KeyName, name: KeyName) -> bool:

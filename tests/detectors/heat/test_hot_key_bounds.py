@@ -11,8 +11,11 @@ from analyzer.model.counts import KeyLevel
 from analyzer.model.estimate import Estimate
 from analyzer.model.finding import Confidence, Direction, Finding, Severity, Victim
 from analyzer.model.sight import Sight, Skipped
-from analyzer.model.traffic import Hurt, KeyHeat, MetricThrottles, Throttles, Traffic
-from tests.support.evidence import ALL_REQUEST_SIGHTS, CASES, exactly, key, limit, row, traffic
+from analyzer.model.traffic import Hurt, KeyHeat, MetricThrottles, Place, Throttles, Traffic
+from analyzer.model.window import Window
+from analyzer.traffic.insight_heat import insight_keys
+from tests.support.evidence import ALL_REQUEST_SIGHTS, CASES, WINDOW, exactly, key, limit, row, traffic
+from tests.support.told import insight
 
 READ, WRITE = Direction.READ, Direction.WRITE
 ITEM, PREFIX = KeyLevel.ITEM, KeyLevel.PREFIX
@@ -239,3 +242,88 @@ def test_skew_has_neither_a_prognosis_nor_advice() -> None:
 def test_without_keys_in_the_log_nothing_is_said_of_requests() -> None:
     metrics = traffic(CASES, ALL_REQUEST_SIGHTS - {Sight.REQUEST_KEYS}, keys=(key((2700.0,) * 6),), rows=())
     assert list(HotKey().detect(metrics)) == []
+
+
+@pytest.mark.parametrize("rate", [2640.0, 2200.0])
+def test_a_collection_at_its_ceiling_is_told_though_the_item_that_takes_most_of_it_stays_below(rate: float) -> None:
+    item = key((rate,) * 6, level=ITEM, values=("CASE#7", "A"))
+    (one,) = found(traffic(keys=(key((2700.0,) * 6), item)))
+    assert (one.key, one.severity) == ({"PK": "CASE#7"}, Severity.HIGH)
+
+
+def test_an_item_that_is_warm_does_not_hide_a_collection_at_its_ceiling_nor_stand_beside_it() -> None:
+    item = key((2500.0,) * 30, level=ITEM, values=("CASE#7", "A"))
+    (one,) = found(traffic(keys=(key((2700.0,) * 30), item)))
+    assert (one.key, one.severity) == ({"PK": "CASE#7"}, Severity.HIGH)
+
+
+def test_one_refused_try_of_an_item_hides_no_collection_at_its_ceiling() -> None:
+    item = key((900.0,) * 6, level=ITEM, values=("CASE#7", "A"), tries=1)
+    (one,) = found(traffic(keys=(key((2700.0,) * 6, tries=1), item)))
+    assert one.key == {"PK": "CASE#7"}
+
+
+@pytest.mark.parametrize(("tries", "told_key"), [(1, {"PK": "CASE#7", "SK": "A"}), (0, {"PK": "CASE#7"})])
+def test_a_single_refusal_is_carried_too(tries: int, told_key: dict[str, str]) -> None:
+    whole = key((2900.0,) * 6, tries=1)
+    item = key((2300.0,) * 6, level=ITEM, values=("CASE#7", "A"), tries=tries, heat=exactly(1.4), admitted=exactly(1.0))
+    assert [one.key for one in found(traffic(keys=(whole, item)))] == [told_key]
+
+
+def test_half_a_unit_is_carried_too() -> None:
+    whole = key((0.05,), share=exactly(0.4))
+    item = key((0.05,), level=ITEM, values=("CASE#7", "A"), share=exactly(0.4))
+    assert [one.key for one in found(traffic(keys=(whole, item)))] == [{"PK": "CASE#7", "SK": "A"}]
+
+
+def test_reads_are_told_before_writes() -> None:
+    both = (key((950.0,) * 6, WRITE), key((2700.0,) * 6))
+    assert [one.direction for one in found(traffic(keys=both))] == [READ, WRITE]
+
+
+def test_a_gap_ends_one_run_and_not_the_search_for_another() -> None:
+    assert severity(key((2700.0, 0.0, *(2700.0,) * 6))) is Severity.HIGH
+
+
+def test_one_slice_below_the_ceiling_breaks_a_run_that_is_counted_whole() -> None:
+    assert severity(key((*(2900.0,) * 5, 2600.0))) is None
+
+
+def bucket(hour: str, rates: tuple[float, ...], **fields: Any) -> KeyHeat:
+    return key(rates, WRITE, values=(f"CLICKS#2026-11-30T{hour}",), distinct_sorts=40, **fields)
+
+
+EVENING = Window(1_796_057_700_000, 1_796_058_000_000)
+"""2026-11-30, from 16:55 to 17:00."""
+
+
+def test_of_two_keys_that_rotate_and_are_as_hot_the_first_stays() -> None:
+    (one,) = found(traffic(keys=(bucket("16", (950.0,) * 6), bucket("17", (950.0,) * 6)), window=EVENING))
+    assert one.key == {"PK": "CLICKS#2026-11-30T16"}
+
+
+def test_a_little_heat_is_more_than_none() -> None:
+    none = bucket("16", (), tries=50, tries_share=0.4, share=exactly(0.0))
+    little = bucket("17", (50.0,) * 6, tries=50, tries_share=0.4)
+    (one,) = found(traffic(keys=(none, little), throttles=(limit("key-range", WRITE),), window=EVENING))
+    assert one.key == {"PK": "CLICKS#2026-11-30T17"}
+
+
+def seen_by_both(log: KeyHeat) -> list[Finding]:
+    """What requests and Contributor Insights tell of one key that stands at its ceiling, as Insights sees it."""
+    place = Place(partition_key=("PK",), sort_key=("SK",))
+    use = insight("PKC", (180_000.0,), "CASE#7")
+    told_by_it = insight_keys((use,), (), place, WINDOW, lambda _: "CASE#<id>", is_refused=False)
+    sights = ALL_REQUEST_SIGHTS | {Sight.INSIGHTS_ACCESSED}
+    return found(
+        traffic(
+            CASES, sights, keys=(log,), insights=told_by_it, place=place, metric_throttles=(told(WRITE),), rows=(row(),)
+        )
+    )
+
+
+def test_insights_speak_of_a_key_that_requests_call_skewed_and_not_of_one_that_they_convict() -> None:
+    (convicted,) = seen_by_both(key((950.0,) * 6, WRITE, share=exactly(0.4)))
+    assert (convicted.severity, convicted.sources) == (Severity.HIGH, ("request-log",))
+    (skewed,) = seen_by_both(key((30.0,) * 6, WRITE, share=exactly(0.4)))
+    assert (skewed.severity, skewed.sources) == (Severity.HIGH, ("contributor-insights",))
