@@ -25,13 +25,14 @@ from analyzer.model.observations import Observations
 from analyzer.model.report import Report
 from analyzer.model.sight import Horizon, Skipped, SkipReason, SourceName
 from analyzer.model.window import Window
+from analyzer.traffic.heaviest import Heaviest
 from analyzer.traffic.join import join
 from analyzer.traffic.lines import coverage_gaps, coverage_lines, key_lines, pattern_lines, statement_gaps
 from analyzer.traffic.sights import sight_states
 from analyzer.traffic.ticks import metric_ends
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Iterable, Sequence
 
     from analyzer.contract.model import Contract
     from analyzer.interfaces import Detector
@@ -80,8 +81,9 @@ def _judge(
     detectors: Sequence[Detector],
     history: History,
     secret: bytes,
+    only: Collection[str] | None = None,
 ) -> _Judged:
-    traffic = join(observations, attribute, attribute.contract, history, attribute.template)
+    traffic = join(observations, attribute, attribute.contract, history, attribute.template, only=only)
     found, skipped = _detect(traffic, detectors)
     findings = fold(tuple(identify(finding, secret) for finding in found))
     return _Judged(traffic, accept(findings, attribute.contract, observations.window.end), skipped)
@@ -181,7 +183,8 @@ class Walk:
 
     The caller feeds a digest and calls `advance` as it goes, so that memory follows the window and not the log; slices
     without a request are skipped. `beside` is what was collected beside the log: windows end where its metrics say
-    something too. `finish` judges what looks at all of it, and concludes for the whole stretch.
+    something too. Of very many tables only the heaviest are judged, and a gap says so.
+    `finish` judges what looks at all of it, and concludes for the whole stretch.
     """
 
     def __init__(
@@ -206,6 +209,7 @@ class Walk:
         self._findings: tuple[Finding, ...] = ()
         self._skipped: dict[Skipped, None] = {}
         self._was_judged: set[tuple[str, Target]] = set()
+        self._heaviest = Heaviest()
 
     def advance(self, digest: Digest, until: Instant) -> None:
         """Judge every window that ends at or before `until` and has not been judged, then forget what lies behind."""
@@ -222,12 +226,14 @@ class Walk:
         if self._first is None:
             self._first = min([end - SLICE_MS, *(batch.window.start for batch in self._beside.batches)])
         observed = self._observe(digest, live_window(self._first, end, self._window_ms))
+        if observed.counts is not None:
+            self._heaviest.take(observed.counts)
         self._take(observed, of_horizon(self._detectors, Horizon.WINDOW), end - SLICE_MS, end)
         self._judged = end
 
     def _take(self, observed: Observations, detectors: Sequence[Detector], first: Instant, last: Instant) -> _Judged:
         """Judge, and unite what was found with what is known."""
-        judged = _judge(observed, self._attribute, detectors, self._history, self._secret)
+        judged = _judge(observed, self._attribute, detectors, self._history, self._secret, self._heaviest.tables)
         seen = (msgspec.structs.replace(f, first_seen=f.first_seen or first, last_seen=last) for f in judged.findings)
         self._findings = unite(self._findings, tuple(seen))
         self._note_skipped(judged, detectors)
@@ -276,7 +282,12 @@ class Walk:
         skipped = (s for s in self._skipped if (s.detector, s.target) not in self._was_judged)
         changes = (change for batch in observed.batches for change in batch.placed_changes())
         findings = with_changes(fold(self._ended(stretch.end)), changes)
-        return _report(observed, judged.traffic, findings, tuple(skipped))
+        if self._heaviest.tables is None:
+            return _report(observed, judged.traffic, findings, tuple(skipped))
+        attribute = self._attribute
+        traffic = join(observed, attribute, attribute.contract, self._history, attribute.template)
+        observed = msgspec.structs.replace(observed, gaps=(*self._heaviest.gaps(stretch), *gaps))
+        return _report(observed, traffic, findings, tuple(skipped))
 
     def _ended(self, end: Instant) -> tuple[Finding, ...]:
         """Return the findings, closed where neither the last window nor the whole stretch shows them at its end."""

@@ -32,7 +32,7 @@ from analyzer.traffic.throttles import throttles_of
 from analyzer.traffic.told import Told, told_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable
 
     from analyzer.model.counts import Cell, Counts
     from analyzer.model.shape import Attribution
@@ -82,17 +82,21 @@ def join(
     contract: Contract,
     history: History,
     template: Callable[[str, str], str] = _unknown_template,
+    *,
+    only: Collection[str] | None = None,
 ) -> tuple[Traffic, ...]:
     """Build the traffic of every target that was seen or described, in the order of their names.
 
-    `template` writes the shape of a key value of a table, for keys that come without requests.
+    `template` writes the shape of a key value of a table, for keys that come without requests. `only` names the tables
+    of the log that are wanted; what is described or measured is always.
     """
     told = told_of(observations)
     counts = None if observations.counts is None else told.at_home(observations.counts)
     libraries = libraries_among(counts, told.snapshots)
     seen = _Seen() if counts is None else _see(counts, at_libraries(attribute, libraries, contract), contract)
     book = observations.calls
-    targets = {*seen.rows, *seen.throttles, *seen.keys, *told.targets()}
+    logged = {*seen.rows, *seen.throttles, *seen.keys}
+    targets = {*told.targets(), *(one for one in logged if only is None or one.table in only)}
     joined = _Joined(
         seen=seen,
         told=told,
@@ -106,16 +110,20 @@ def join(
         template=template,
     )
     alone = {target: _traffic(target, joined) for target in sorted(targets, key=lambda target: target.order())}
-    return tuple(_with_relatives(traffic, alone) for traffic in alone.values())
+    indexes: dict[Target, list[Traffic]] = {}
+    for target, traffic in alone.items():
+        if target.index is not None:
+            indexes.setdefault(target.base, []).append(traffic)
+    return tuple(_with_relatives(traffic, alone, indexes) for traffic in alone.values())
 
 
-def _with_relatives(traffic: Traffic, alone: dict[Target, Traffic]) -> Traffic:
+def _with_relatives(traffic: Traffic, alone: dict[Target, Traffic], indexes: dict[Target, list[Traffic]]) -> Traffic:
     """Give a table the traffic of its indexes, and an index that of its table."""
     target = traffic.target
     if target.index is not None:
         return msgspec.structs.replace(traffic, base=alone.get(target.base))
-    indexes = tuple(one for other, one in alone.items() if other.index is not None and other.base == target)
-    return msgspec.structs.replace(traffic, indexes=indexes) if indexes else traffic
+    own = tuple(indexes.get(target, ()))
+    return msgspec.structs.replace(traffic, indexes=own) if own else traffic
 
 
 def _see(counts: Counts, attribute: Callable[[Cell], Attribution], contract: Contract) -> _Seen:
