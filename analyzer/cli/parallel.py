@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from analyzer.cli.judging import Stretch, new_digest
 from analyzer.cli.reading import LogFile, read_blocks
-from analyzer.config import Settings, build_struct
+from analyzer.config_structs import build_struct
 from analyzer.requests.digest import Digest
 from analyzer.requests.digest_limits import DigestLimits
 from analyzer.requests.grammar import build_parsers
@@ -25,6 +25,7 @@ from collectors.request_log.unpacking import is_packed
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    from analyzer.config import Settings
     from analyzer.contract.model import Contract
 
 __all__ = ["digest_parts", "parts_of", "start_method"]
