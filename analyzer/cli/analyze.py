@@ -91,6 +91,9 @@ def analyze(  # noqa: PLR0913, PLR0917 -- one parameter an option
         declare_keys(files, declared)
     stretch = _stretch(files, *ends, is_relative=is_relative)
     judged = _judge(files, (settings, declared), stretch, jobs, recall)
+    for file in files:
+        if file.is_torn:
+            print(f"dynascope: the last line of {file.name} is not whole, and is left out", file=sys.stderr)
     for complaint in judged.complaints:
         print(f"dynascope: {complaint}", file=sys.stderr)
     print_report(judged.report, output, Keys.REVEAL if reveal_keys else keys or Keys(settings.keys), salt)

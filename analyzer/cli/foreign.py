@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from typing import TYPE_CHECKING, cast
 
@@ -40,6 +41,18 @@ _TOLD = {
     Sight.REQUEST_SEQUENCES: "sequences",
 }
 """What to say of a shape: the sights whose lack makes detectors be skipped."""
+
+_PRINTED = re.compile(rb"^\s*(?:clientName: '\w+'|commandName: '\w+Command'),?\s*$", re.MULTILINE)
+"""Lines of what Node.js prints of the objects that the SDK for JavaScript hands to a logger."""
+
+_JSON_LOGGER = """\
+    const logger = { trace() {}, debug() {}, warn: log, error: log, info: log };
+    function log(entry) {
+      console.log(JSON.stringify({ timestamp: new Date().toISOString(), service: "orders", ...entry }));
+    }
+    const client = new DynamoDBClient({ logger });
+"""
+"""docs/collectors/request-log.md shows the same."""
 
 
 def choose(logs: Sequence[LogFile], shape: Input, mapping: Path | None) -> tuple[str, ...]:
@@ -90,7 +103,12 @@ def _recognized(log: LogFile, unknown: list[str]) -> Decoder | None:
     else:
         raw.close()
     decoder = recognize(first)
-    if decoder is None and not first.isspace() and first:
+    if decoder is None and _PRINTED.search(first):
+        unknown.append(
+            f"{log.name} is what console.log prints of the entries of the AWS SDK for JavaScript: it is no JSON, keys"
+            f" and times are not in it, and it cannot be read. Let the SDK write JSON:\n\n{_JSON_LOGGER}"
+        )
+    elif decoder is None and not first.isspace() and first:
         shapes = ", ".join(shape for shape in Input if shape not in {Input.AUTO, Input.NATIVE})
         unknown.append(
             f"{log.name} is of no shape that is known, and read as request records; --input names a shape: {shapes}"

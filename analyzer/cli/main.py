@@ -84,7 +84,7 @@ app = typer.Typer(
 )
 
 
-def _say_version(is_asked: bool) -> None:  # noqa: FBT001 -- typer calls it so
+def _say_version(is_asked: bool) -> None:
     if is_asked:
         from analyzer.cli.version import version  # noqa: PLC0415 -- light start
 
@@ -94,7 +94,7 @@ def _say_version(is_asked: bool) -> None:  # noqa: FBT001 -- typer calls it so
 
 @app.callback()
 def _program(
-    version: Annotated[  # noqa: ARG001 -- its callback does all
+    version: Annotated[
         bool,
         typer.Option("--version", callback=_say_version, is_eager=True, help="say which version this is, and stop"),
     ] = False,

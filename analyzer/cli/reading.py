@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
+import msgspec
 from msgspec import Struct
 
 from analyzer.cli.foreign import foreign_blocks
@@ -40,13 +41,15 @@ class LogFile(Struct):
 
     `breaks_off` says why it could not be read to its end. `decoder` reads a log of another shape; of such a one `bad`
     counts requests that could not be read by reason, `others` what is none. `opened` is standard input, looked into.
-    `declared` is what a contract says of keys, for logs of other shapes.
+    `declared` is what a contract says of keys, for logs of other shapes. `is_torn`: its last line is not whole, as in
+    a copy of a log that is being written; that line is left out.
     """
 
     path: Path
     start: int = 0
     stop: int | None = None
     breaks_off: str | None = None
+    is_torn: bool = False
     decoder: Decoder | None = None
     bad: dict[str, int] = {}
     others: int = 0
@@ -71,7 +74,7 @@ def read_blocks(
         told = log.start
         left = None if log.stop is None else log.stop - raw.tell()
         file = log.opened or unpacked(raw)
-        for block in _whole_lines(file, left) if log.decoder is None else foreign_blocks(file, log, log.decoder):
+        for block in _whole_lines(file, left, log) if log.decoder is None else foreign_blocks(file, log, log.decoder):
             if seen is not None and raw.seekable():
                 seen(raw.tell() - told)
                 told = raw.tell()
@@ -85,12 +88,12 @@ def read_blocks(
             raw.close()
 
 
-def _whole_lines(file: Readable, left: int | None) -> Iterator[bytes]:
+def _whole_lines(file: Readable, left: int | None, log: LogFile) -> Iterator[bytes]:
     """Yield blocks that end with a line; a line beyond all measure is cut to what makes the digest count it as such.
 
     The last line that begins within `left` bytes is read to its end.
     """
-    rest = b""
+    rest, has_lines, is_whole = b"", False, left is None
     while left is None or left > 0:
         chunk = file.read(_BLOCK if left is None else min(_BLOCK, left))
         if not chunk:
@@ -99,15 +102,27 @@ def _whole_lines(file: Readable, left: int | None) -> Iterator[bytes]:
         end = chunk.rfind(b"\n") + 1
         if end:
             yield rest + chunk[:end]
-            rest = chunk[end:]
+            rest, has_lines = chunk[end:], True
         elif len(rest) <= _LONGEST_LINE:
             rest += chunk
     while rest and left is not None and left <= 0 and (chunk := file.read(_REST_OF_LINE)):
         end = chunk.find(b"\n") + 1
         rest += chunk[:end] if end else chunk if len(rest) <= _LONGEST_LINE else b""
         left = None if end else left
-    if rest:
+    log.is_torn = is_whole and has_lines and _is_torn(rest)
+    if rest and not log.is_torn:
         yield rest if rest.endswith(b"\n") else rest + b"\n"
+
+
+def _is_torn(rest: bytes) -> bool:
+    """Whether what stands after the last newline is the beginning of a record, and no whole one."""
+    if not rest.lstrip().startswith(b"{"):
+        return False
+    try:
+        msgspec.json.decode(rest)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return True
+    return False
 
 
 def end_of(logs: Sequence[LogFile]) -> Instant | None:

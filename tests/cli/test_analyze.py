@@ -275,3 +275,13 @@ def test_a_log_beside_the_stretch_is_no_failure_where_another_lies_in_it(
     old.write_text(quiet.read_text().replace("2026-06-01T", "2025-06-01T"))
     ran = run(quiet, old, "--since", "2026-01-01T00:00:00Z", "--fail-on", "never")
     assert (ran.code, ran.err) == (0, "")
+
+
+def test_the_torn_last_line_of_a_log_that_is_being_written_is_told_beside_the_verdict(
+    run: Callable[..., Ran], quiet: Path, tmp_path: Path
+) -> None:
+    torn = tmp_path / "copy.jsonl"
+    torn.write_bytes(quiet.read_bytes() + b'{"v":1,"time":"2026-06-01T1')
+    whole, copied = run(quiet), run(torn)
+    assert (copied.code, copied.out) == (whole.code, whole.out)
+    assert f"the last line of {torn} is not whole, and is left out" in copied.err

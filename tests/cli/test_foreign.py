@@ -6,7 +6,8 @@ import gzip
 import io
 import json
 import sys
-from typing import TYPE_CHECKING, Any, NamedTuple
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -19,9 +20,6 @@ from analyzer.model.instant import format_instant, parse_instant
 from collectors.request_log.decoders.cloudtrail import CloudTrailDecoder
 from collectors.request_log.decoders.mapped import MappedDecoder
 from collectors.request_log.decoders.recognize import DECODERS
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 CONTRACT = """\
 version: 1
@@ -39,6 +37,7 @@ tables:
       - {id: open-orders, operation: Query, index: GSI1, key: {GSI1PK: OPEN}}
       - {id: pay, operation: TransactWriteItems, key: {PK: "CUSTOMER#<c>", SK: "ORDER#<o>"}}
 """
+ROOT = Path(__file__).parents[2]
 KEY = {"PK": "CUSTOMER#1", "SK": "ORDER#1"}
 AT = "2026-11-30T10:00:{:02d}Z"
 
@@ -324,3 +323,30 @@ def test_a_packed_log_that_breaks_off_is_read_so_far(tmp_path: Path) -> None:
 
 def test_every_decoder_can_be_named() -> None:
     assert {*Input} == {"auto", MappedDecoder.name, *(decoder.name for decoder in DECODERS)}
+
+
+PRINTED = """\
+{
+  clientName: 'DynamoDBClient',
+  commandName: 'GetItemCommand',
+  input: { TableName: 'orders', Key: { PK: [Object], SK: [Object] } },
+  metadata: {
+    attempts: 1
+  }
+}
+"""
+
+
+def test_what_console_log_prints_is_told_with_the_logger_that_can_be_read(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "js.log").write_text(PRINTED)
+    assert execute(["analyze", str(tmp_path / "js.log")]) == 3
+    told = capsys.readouterr().err
+    assert "js.log is what console.log prints of the entries of the AWS SDK for JavaScript" in told
+    assert "--input names a shape" not in told
+    assert foreign._JSON_LOGGER in told
+
+
+def test_the_logger_is_that_of_the_documentation() -> None:
+    assert foreign._JSON_LOGGER in (ROOT / "docs/collectors/request-log.md").read_text("utf-8")

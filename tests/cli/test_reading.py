@@ -98,7 +98,7 @@ def test_blocks_are_whole_lines_whatever_their_size(lines: list[bytes], size: in
     content = b"\n".join(lines)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(reading, "_BLOCK", size)
-        blocks = list(reading._whole_lines(io.BytesIO(content), None))
+        blocks = list(reading._whole_lines(io.BytesIO(content), None, LogFile(STDIN)))
     joined = b"".join(blocks)
     assert joined == content + (b"" if content.endswith(b"\n") or not content else b"\n")
     assert all(block.endswith(b"\n") for block in blocks)
@@ -151,3 +151,29 @@ def test_standard_input_is_laid_down_and_goes_away(monkeypatch: pytest.MonkeyPat
     assert not path.exists()
     with at_rest(tmp_path) as path:
         assert path == tmp_path
+
+
+@pytest.mark.parametrize(
+    ("end", "is_torn", "kept"),
+    [
+        (b'{"v":1,"time":"2026-06-01T1', True, b""),
+        (b'{"v":1,"caller":"\xc3', True, b""),
+        (b'{"v":1}', False, b'{"v":1}\n'),
+        (b"no record at all", False, b"no record at all\n"),
+        (b"", False, b""),
+    ],
+)
+def test_a_last_line_that_is_being_written_is_left_out(
+    tmp_path: Path, end: bytes, *, is_torn: bool, kept: bytes
+) -> None:
+    (tmp_path / "log").write_bytes(LINES[0] + end)
+    log = LogFile(tmp_path / "log")
+    assert b"".join(read_blocks(log)) == LINES[0] + kept
+    assert log.is_torn is is_torn
+
+
+def test_a_log_of_half_a_line_is_read_as_it_is(tmp_path: Path) -> None:
+    (tmp_path / "log").write_bytes(b'{"v":1,')
+    log = LogFile(tmp_path / "log")
+    assert b"".join(read_blocks(log)) == b'{"v":1,\n'
+    assert not log.is_torn
