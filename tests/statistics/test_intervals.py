@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 
@@ -75,3 +77,53 @@ def test_the_extreme_one_of_many_counts_has_wider_bounds(seen: int) -> None:
     alone, picked = (estimate_count([(seen, 0.1)], of=of) for of in (1, 30))
     assert picked.value == alone.value
     assert picked.low < alone.low < alone.high < picked.high
+
+
+def unseen_by_hand(seen: int, rate: float, probability: float) -> int:
+    """Return the least number of unseen requests whose chance, summed one by one, reaches a probability."""
+    shape = seen + 0.5
+    chance = reached = rate**shape
+    unseen = 0
+    while reached < probability:
+        unseen += 1
+        chance *= (shape + unseen - 1) / unseen * (1 - rate)
+        reached += chance
+    return unseen
+
+
+@pytest.mark.parametrize(("seen", "rate", "of"), [(0, 0.5, 1), (1, 0.9, 1), (7, 0.1, 1), (3, 0.3, 20), (200, 0.5, 1)])
+def test_few_that_were_seen_are_bounded_by_the_exact_law(seen: int, rate: float, of: int) -> None:
+    value, low, high = estimate_count([(seen, rate)], of=of)
+    assert value == pytest.approx(seen / rate)
+    assert low == pytest.approx(seen + unseen_by_hand(seen, rate, 0.025 / of))
+    assert high == pytest.approx(seen + unseen_by_hand(seen, rate, 1 - 0.025 / of))
+
+
+@pytest.mark.parametrize(("seen", "rate", "of"), [(201, 0.5, 1), (400, 0.2, 1), (300, 0.4, 20)])
+def test_many_that_were_seen_are_bounded_by_it_within_one(seen: int, rate: float, of: int) -> None:
+    _, low, high = estimate_count([(seen, rate)], of=of)
+    assert low == pytest.approx(seen + unseen_by_hand(seen, rate, 0.025 / of), abs=1)
+    assert high == pytest.approx(seen + unseen_by_hand(seen, rate, 1 - 0.025 / of), abs=1)
+
+
+def test_the_sides_of_strata_are_added_each_by_itself() -> None:
+    one, other = estimate_count([(7, 0.1)]), estimate_count([(30, 0.5)])
+    both = estimate_count([(7, 0.1), (30, 0.5), (5, 1.0)])
+    assert both.value == one.value + other.value + 5
+    assert both.value - both.low == pytest.approx(math.hypot(one.value - one.low, other.value - other.low))
+    assert both.high - both.value == pytest.approx(math.hypot(one.high - one.value, other.high - other.value))
+
+
+def test_the_interval_of_a_sum_is_what_the_formulas_say() -> None:
+    """Horvitz and Thompson: 30 of half, with squares of 200, and 8 that were kept whole."""
+    value, low, high = estimate_sum([(30.0, 200.0, 9, 0.5), (8.0, 64.0, 1, 1.0)])
+    spread = 1.959963984540054 * math.sqrt(math.log1p(200 * 0.5 / 0.25 / 68**2))
+    assert (value, low, high) == pytest.approx((68.0, max(38.0, 68 * math.exp(-spread)), 68 * math.exp(spread)))
+    _, floor, _ = estimate_sum([(30.0, 900.0, 1, 0.5), (8.0, 64.0, 1, 1.0)])
+    assert floor == 38.0
+
+
+def test_a_sum_of_nothing_is_nothing_and_one_of_less_than_one_is_something() -> None:
+    assert estimate_sum([(0.0, 0.0, 4, 0.5)]) == ZERO
+    assert estimate_sum([(0.5, 0.25, 1, 1.0)]) == Estimate.exact(0.5)
+    assert estimate_sum([(0.25, 0.0625, 1, 0.5)]).high > 0.5
