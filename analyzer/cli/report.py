@@ -54,7 +54,8 @@ def report(  # noqa: PLR0913, PLR0917 -- one parameter an option
         list[Path] | None, typer.Option(metavar="PATH", help="declared access patterns; may be given again")
     ] = None,
     form: Annotated[
-        WeekFormat | None, typer.Option("--format", help="how to write it; else by the name of -o, else markdown")
+        WeekFormat | None,
+        typer.Option("--format", help="how to write it; else by -o, on a terminal text, else markdown"),
     ] = None,
     output: Annotated[
         Path | None,
@@ -148,7 +149,8 @@ def _print(found: WeekReport, form: PageFormat | None, output: Path | None) -> N
         chosen = form or PageFormat.HTML
         output /= f"{_name(found)}.{_SUFFIXES[chosen]}"
     else:
-        chosen = format_of(output, form, PageFormat.MARKDOWN)
+        is_read_here = output is None and sys.stdout.isatty()
+        chosen = format_of(output, form, PageFormat.TEXT if is_read_here else PageFormat.MARKDOWN)
     print_page(_written(found, chosen), output)
 
 

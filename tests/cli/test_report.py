@@ -244,6 +244,19 @@ def test_a_folder_gets_a_page_named_for_its_week(shop: Path, tmp_path: Path) -> 
     assert [path.name for path in tmp_path.iterdir()] == ["dynascope-2026-W20.html"]
 
 
+def test_on_a_terminal_it_is_text_and_markdown_elsewhere(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    arguments = ["report", "--history", str(tmp_path), "--fail-on", "never"]
+    assert execute(arguments) == 3
+    assert capsys.readouterr().out.startswith("# ")
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    assert execute(arguments) == 3
+    assert not capsys.readouterr().out.startswith("#")
+    assert execute([*arguments, "--format", "markdown"]) == 3
+    assert capsys.readouterr().out.startswith("# ")
+
+
 def test_a_folder_that_is_not_there_is_usage(capsys: pytest.CaptureFixture[str]) -> None:
     assert execute(["report", "--history", "nowhere"]) == 2
     assert execute(["report"]) == 2
