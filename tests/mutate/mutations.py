@@ -155,10 +155,15 @@ def _changes(node: ast.AST) -> Iterator[Callable[[ast.AST], ast.AST]]:
             yield lambda _old: ast.Constant(_another(node.value))
         case ast.Call(func=ast.Name(id=name)) if name in _CALLED:
             yield lambda old: _with(old, func=ast.Name(_CALLED[name], ast.Load()))
-        case ast.Return(value=ast.expr() as value) if not (isinstance(value, ast.Constant) and value.value is None):
+        case ast.Return(value=ast.expr() as value) if not _is_no(value):
             yield lambda _old: ast.Return(ast.Constant(None))
         case ast.Break() | ast.Continue():
             yield lambda _old: ast.Continue() if isinstance(node, ast.Break) else ast.Break()
+
+
+def _is_no(value: ast.expr) -> bool:
+    """Say whether nothing in its place reads the same: a predicate's `False` is asked for its truth alone."""
+    return isinstance(value, ast.Constant) and (value.value is None or value.value is False)
 
 
 def _compared(node: ast.Compare) -> Iterator[Callable[[ast.AST], ast.AST]]:

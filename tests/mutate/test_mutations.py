@@ -32,6 +32,7 @@ def names(source: str) -> list[str]:
         ("_IS = True", ["module: _IS = True → _IS = False"]),
         ("_SHARE = 0.5", ["module: _SHARE = 0.5 → _SHARE = 0.85"]),
         ("def f():\n    return a", ["f: return a → return None"]),
+        ("def f():\n    return False", ["f: False → True"]),
         ("for a in b:\n    break", ["module: break → continue"]),
     ],
 )
