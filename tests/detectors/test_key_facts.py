@@ -9,14 +9,16 @@ import pytest
 from analyzer.detectors.key_advice import advice_for
 from analyzer.detectors.key_facts import KeyFacts, effective_items, facts_of
 from analyzer.detectors.key_words import evidence_for, facts_evidence, self_heals
-from analyzer.knowledge.shards import Shards
+from analyzer.knowledge.shards import Shards, fan_out_units, shards_needed
 from analyzer.model.counts import KeyLevel
+from analyzer.model.estimate import Estimate
 from analyzer.model.finding import Direction
 from analyzer.model.shape import KeyPredicate
 from analyzer.model.traffic import Declared, KeySide, Place
+from analyzer.model.window import Window
 from analyzer.traffic.rolling import SortOrder
 from tests.support.calls import book, call, item
-from tests.support.evidence import GSI2, key, limit, row, shape, traffic
+from tests.support.evidence import GSI2, exactly, key, limit, row, shape, traffic
 
 if TYPE_CHECKING:
     from analyzer.model.traffic import KeyHeat, Traffic
@@ -235,3 +237,78 @@ def test_evidence_tells_the_order_of_sort_keys_and_leaves_out_what_is_not_known(
     assert facts_evidence(facts) == {"shape": "sequential", "sort_key_tau": 0.97, "effective_items": 9.9}
     calm = evidence_for(written(), facts, traffic(throttles=(limit(direction=WRITE),)))
     assert (calm["reason"], calm["resource"]) == (None, None)
+
+
+def seconds(*rates: float, **fields: Any) -> KeyHeat:
+    return written(**fields) if not rates else key(rates, WRITE, **{"distinct_sorts": 40} | fields)
+
+
+def test_the_burst_factor_is_the_fullest_second_over_the_mean_of_the_fullest_minute() -> None:
+    """A minute of 600 units a second and before it one of 100; an absent slice had nothing."""
+    facts = facts_of(seconds(*(100.0,) * 6, *(600.0,) * 6, peak_second=1500.0), traffic(rows=(put(),)))
+    assert facts.burst_factor == 2.5
+    gap = facts_of(seconds(600.0, 0.0, 0.0, 0.0, 0.0, 0.0, peak_second=1500.0), traffic(rows=(put(),)))
+    assert gap.burst_factor == 15.0
+    short = traffic(rows=(put(),), window=Window(0, 20_000))
+    assert facts_of(seconds(600.0, 300.0, peak_second=900.0), short).burst_factor == 2.0
+    assert facts_of(seconds(600.0), traffic(rows=(put(),))).burst_factor is None
+    assert facts_of(key((), WRITE, peak_second=900.0), traffic(rows=(put(),))).burst_factor is None
+
+
+@pytest.mark.parametrize(
+    ("units", "items"),
+    [
+        ((), None),
+        ((100.0,), 1.0),
+        ((50.0, 50.0), 2.0),
+        ((50.0, 25.0), 1 / (0.25 + 0.0625 + 0.25 * 0.25)),
+        ((60.0, 60.0), 2.0),
+    ],
+    ids=["none", "one", "halves", "a rest in pieces of the least", "more than the whole"],
+)
+def test_over_how_many_items_heat_spreads(units: tuple[float, ...], items: float | None) -> None:
+    whole = key((10.0,), WRITE)
+    under = [
+        key((one / 10,), WRITE, ITEM, ("CASE#7", str(number)), rows=()) for number, one in enumerate((*units, 0.0))
+    ]
+    others = [key((9.0,), READ, ITEM, ("CASE#7", "r")), key((9.0,), WRITE, ITEM, ("CASE#8", "o"))]
+    assert effective_items(whole, [*under, *others]) == (None if items is None else pytest.approx(items))
+    assert effective_items(under[0], under) is None
+
+
+def test_writes_are_sharded_by_demand_at_its_upper_end_or_by_the_fullest_second() -> None:
+    evidence = traffic(rows=(put(requests=4500),))
+    hot = facts_of(written(heat=Estimate(1.5, 1.2, 1.9)), evidence).shards
+    peak = facts_of(written(heat=exactly(0.95), peak_second=2500.0), evidence).shards
+    assert hot == shards_needed(1900.0, 950.0, burst_factor=1.0, ceiling=1000)
+    assert peak == shards_needed(2500.0, 1250.0, burst_factor=2500 / 950, ceiling=1000)
+
+
+def test_a_request_is_half_a_unit_at_least_and_one_where_none_is_known() -> None:
+    small, none = traffic(rows=(put(write_units=900),)), traffic(rows=(put(requests=0),))
+    assert facts_of(written(), small).shards == shards_needed(950.0, 1900.0, burst_factor=1.0, ceiling=1000)
+    assert facts_of(written(), none).shards == shards_needed(950.0, 950.0, burst_factor=1.0, ceiling=1000)
+
+
+def test_readers_pay_for_shards_by_the_reads_that_were_seen_at_the_key() -> None:
+    read = key((60.0,) * 5, rows=((1, 3000.0),))
+    other = key((60.0,) * 5, values=("CASE#8",), rows=((1, 3000.0),))
+    rows = (put(), row(requests=500, read_units=1000))
+    facts = facts_of(written(), traffic(rows=rows, keys=(read, other)))
+    assert facts.reads_a_second == 5.0
+    assert facts.shards is not None
+    assert facts.added_read_units == fan_out_units(5.0, facts.shards.count)
+    assert facts_of(written(), traffic(rows=rows)).reads_a_second == 0.0
+    assert facts_of(read, traffic(rows=rows)).added_read_units is None
+
+
+def test_whose_it_is_and_how_it_is_read() -> None:
+    strong = traffic(GSI2, rows=(row(shape(consistent=True), read_units=9000),))
+    facts = facts_of(key(), strong)
+    assert (facts.is_index, facts.is_strong, facts.is_single, facts.is_prefix) == (True, True, False, False)
+    assert (facts.caller, facts.attribute, facts.direction) == ("api", "PK", READ)
+
+
+@pytest.mark.parametrize(("sorts", "is_one"), [(1, True), (2, False), (None, False)])
+def test_a_collection_of_one_item_is_one(sorts: int | None, *, is_one: bool) -> None:
+    assert facts_of(written(distinct_sorts=sorts), traffic(rows=(put(),))).is_single is is_one
