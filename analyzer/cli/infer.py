@@ -217,7 +217,7 @@ def _add(draft: Draft, known: Contract, into: Path, output: Path | None, *, is_d
         before = into.read_bytes().decode("utf-8-sig")
         text = _merged(before, draft, known, into)
     if is_dry or output is None:
-        write(_diff(before, text, place))
+        write(_diff(before, text, place, "as it would be" if is_dry else "as written"))
     if is_dry:
         _say(f"{place} would get {what}; nothing is written")
     else:
@@ -246,8 +246,6 @@ def _merged(before: str, draft: Draft, known: Contract, into: Path) -> str:
     return text
 
 
-def _diff(before: str, after: str, place: Path) -> str:
-    lines = difflib.unified_diff(
-        before.splitlines(), after.splitlines(), str(place), f"{place} (as it would be)", lineterm=""
-    )
+def _diff(before: str, after: str, place: Path, state: str) -> str:
+    lines = difflib.unified_diff(before.splitlines(), after.splitlines(), str(place), f"{place} ({state})", lineterm="")
     return "".join(f"{line}\n" for line in lines)

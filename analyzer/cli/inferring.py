@@ -20,6 +20,7 @@ from analyzer.model.shape import AttributionKind
 from analyzer.model.window import Window
 from analyzer.requests.digest import Digest
 from analyzer.requests.lexicon import Lexicon
+from collectors.request_log.decoders.schema import DeclaredKeys
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -38,6 +39,8 @@ _WIDEST = 720
 """Slices of which a digest tells a series at once."""
 
 _SETTLE_MS = 120_000
+_NAMING = frozenset({"GetItem", "UpdateItem", "DeleteItem"})
+"""Operations whose request names the whole key of its table."""
 
 
 class _Sample:
@@ -71,12 +74,11 @@ def gather_evidence(
     seen: Callable[[int], None] | None = None,
 ) -> Evidence | None:
     """Read logs that lie still; None where they hold no request. `seen` is told the bytes read, each file twice."""
-    samples = KeySamples(known, described)
-    sample = _Sample()
-    for file in files:
-        for block in read_blocks(file, seen=seen):
-            for record in sample.of(block):
-                samples.add(record)
+    samples, named = _sampled(files, known, described, seen)
+    if named:  # puts came before the key of their table was known: they are read again by it
+        for file in files:
+            file.declared = (*file.declared, *named)
+        samples, _ = _sampled(files, known, described, None)
     lexicon = Lexicon(samples.tables())
     digest, rates, details, sample = Digest(lexicon), Rates(), Details(lexicon), _Sample()
     for file in files:
@@ -101,6 +103,29 @@ def gather_evidence(
         described=described or {},
         doubts=samples.unsure,
     )
+
+
+def _sampled(
+    files: Sequence[LogFile],
+    known: Contract,
+    described: Mapping[str, TableDescription] | None,
+    seen: Callable[[int], None] | None,
+) -> tuple[KeySamples, list[DeclaredKeys]]:
+    """Look at the keys of logs; return them, and the key attributes of tables whose puts did not tell theirs yet."""
+    samples, sample = KeySamples(known, described), _Sample()
+    keys: dict[str, tuple[str, ...]] = {}
+    blind: dict[str, None] = {}
+    for file in files:
+        for block in read_blocks(file, seen=seen):
+            for record in sample.of(block):
+                samples.add(record)
+                if file.decoder is None or record.table is None:
+                    continue
+                if record.op in _NAMING and record.key:
+                    keys.setdefault(record.table, tuple(record.key))
+                elif record.op == "PutItem" and not record.key:
+                    blind[record.table] = None
+    return samples, [DeclaredKeys(table, keys[table]) for table in blind if table in keys]
 
 
 def _harvest(digest: Digest, rates: Rates, until: int) -> None:

@@ -81,7 +81,13 @@ def write_unbuffered(text: str) -> None:
 
 def counted(number: int, word: str) -> str:
     """Write how many there are of something: `no faults`, `1 fault`, `2 faults`."""
-    return f"{number or 'no'} {word}{'' if number == 1 else 's'}"
+    return f"{number or 'no'} {word if number == 1 else _plural(word)}"
+
+
+def _plural(word: str) -> str:
+    if word.endswith("y") and word[-2] not in "aeiou":
+        return f"{word[:-1]}ies"
+    return f"{word}es" if word.endswith("x") else f"{word}s"
 
 
 def is_colorful() -> bool:

@@ -46,7 +46,7 @@ def usage_of(
     if operation_of(seen.shape) == "Scan":
         unsure["operation"] = "a Scan; if it is meant, say why (purpose), when (schedule) and how fast"
     if seen.requests < _FEW:
-        unsure.setdefault("id", f"it was seen {_times(seen.requests)}")
+        unsure.setdefault("id", f"it was seen {_times(seen.requests)}, too few to tell whether it is a pattern")
     return usage, unsure
 
 

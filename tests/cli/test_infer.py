@@ -155,6 +155,7 @@ def test_a_contract_gets_what_it_lacks_and_keeps_every_line(
         "list-case-audit",
         "scan-cases",
     ]
+    assert told.out.startswith(f"--- {ours}\n+++ {ours} (as written)\n")
     assert "+      - id: list-case-audit\n" in told.out
     assert f"{ours}: added 2 patterns. Next: dynascope check {ours}\n" in told.out
     assert "cases scan-cases: operation: a Scan" in told.err
@@ -292,3 +293,20 @@ def test_rates_of_a_log_of_hours_are_by_minute(
     )
     assert execute(["infer", str(log)]) == 0
     assert "rate: {p95: 0.1, peak: 0.1}" in capsys.readouterr().out
+
+
+def test_a_put_before_the_key_of_its_table_was_known_is_taken_up_again(tmp_path: Path) -> None:
+    log, draft = tmp_path / "js.log", tmp_path / "draft.yaml"
+
+    def call(number: int, command: str, **asked: object) -> str:
+        told = {"timestamp": f"2026-06-01T09:00:{number:02d}.000Z", "clientName": "DynamoDBClient"}
+        asked["TableName"] = "orders"
+        return json.dumps({**told, "commandName": command, "input": asked, "output": {}, "metadata": {"attempts": 1}})
+
+    keys = [{"PK": {"S": f"ORDER#{1000 + number}"}, "SK": {"S": "META"}} for number in range(60)]
+    puts = [call(number, "PutItemCommand", Item={**keys[number], "a": {"S": "x"}}) for number in range(30)]
+    gets = [call(number, "GetItemCommand", Key=keys[number]) for number in range(30, 60)]
+    log.write_text("\n".join([*puts, *gets]) + "\n")
+    assert execute(["infer", str(log), "-o", str(draft)]) == 0
+    patterns = load_contract(draft).tables[0].patterns
+    assert sorted(pattern.id for pattern in patterns) == ["get-order-meta", "put-order-meta"]
