@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import msgspec
 from msgspec import Struct
 
+from analyzer.config_kinds import format_duration
 from analyzer.model.sight import Gap, GapReason, SourceName
 
 if TYPE_CHECKING:
@@ -52,6 +53,12 @@ _KINDS = {
         "{:,} request logs were gone before they were read to their end",
         "keep rotated files until the daemon has read them",
     ),
+    "future": _Kind(
+        GapReason.LOW_COVERAGE,
+        "1 record is ahead of the clock, and was not counted",
+        "{:,} records are ahead of the clock, and were not counted",
+        "look at the sender's clock, and at this machine's",
+    ),
     "damaged": _Kind(
         GapReason.MALFORMED,
         "1 compressed request log could not be unpacked to its end",
@@ -84,11 +91,18 @@ class Shortfalls:
     def __init__(self, stood: Mapping[str, int]) -> None:
         self._last = dict(stood)
         self._moves: deque[tuple[Instant, str, int]] = deque()
+        self._ahead: deque[tuple[Instant, int]] = deque()
 
-    def note(self, at: Instant, totals: Mapping[str, int]) -> None:
-        """Look at the counters; one that fell began anew with its stream. The clock may have been set back."""
+    def note(self, at: Instant, totals: Mapping[str, int], ahead_seconds: int = 0) -> None:
+        """Look at the counters; one that fell began anew with its stream. The clock may have been set back.
+
+        `ahead_seconds` is how far ahead of the clock a record was since the last look, 0 where none was.
+        """
         if self._moves and self._moves[-1][0] > at:
             self._moves = deque((min(at, moved_at), name, moved) for moved_at, name, moved in self._moves)
+            self._ahead = deque((min(at, seen_at), seconds) for seen_at, seconds in self._ahead)
+        if ahead_seconds > 0:
+            self._ahead.append((at, ahead_seconds))
         for name in _KINDS:
             total = totals.get(name, 0)
             last = self._last.get(name, 0)
@@ -101,6 +115,8 @@ class Shortfalls:
         """Return what a window lacks; `is_behind` where its end still waits for bytes that are not read."""
         while self._moves and self._moves[0][0] < window.start:
             self._moves.popleft()
+        while self._ahead and self._ahead[0][0] < window.start:
+            self._ahead.popleft()
         standing = (gap for gap in status.gaps if gap.end is None or gap.end > window.start)
         return (*_standing(status, is_behind=is_behind), *standing, *self._moved(window))
 
@@ -108,7 +124,15 @@ class Shortfalls:
         for name, kind in _KINDS.items():
             count = sum(moved for _, which, moved in self._moves if which == name)
             if count:
-                yield _gap(kind, count, window)
+                yield self._with_lead(_gap(kind, count, window)) if name == "future" else _gap(kind, count, window)
+
+    def _with_lead(self, gap: Gap) -> Gap:
+        """Say by how much records are ahead, as far as that is known."""
+        most = max((seconds for _, seconds in self._ahead), default=0)
+        if not most:
+            return gap
+        told = f"by up to {format_duration(most * 1000)}"
+        return msgspec.structs.replace(gap, detail=gap.detail.replace("of the clock", f"of the clock {told}"))
 
 
 def _standing(status: StreamStatus, *, is_behind: bool) -> Iterator[Gap]:

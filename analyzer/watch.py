@@ -206,7 +206,8 @@ class Watch:
         first = span.start if span is not None and is_young else 0
         window = live_window(first, end, setup.window_ms)
         self._forget_restated(window)
-        self._shortfalls.note(end, {**self.records(), "lost": status.lost, "damaged": status.damaged})
+        counted = {**self.records(), "lost": status.lost, "damaged": status.damaged}
+        self._shortfalls.note(end, counted, self._digest.take_ahead_seconds())
         is_behind = status.pending_bytes > 0 and span is not None and span.end < end
         gaps = self._shortfalls.gaps(window, status, is_behind=is_behind)
         gaps += (*self._salts.gaps(window, None if setup.salt is None else setup.salt.id), *holes)

@@ -44,7 +44,20 @@ def test_a_counter_that_begins_anew_with_its_stream_is_not_missed() -> None:
     assert details(shortfalls) == ["4 request logs were gone before they were read to their end"]
 
 
-@pytest.mark.parametrize("name", ["bad", "dropped", "squeezed", "lost", "damaged"])
+def test_records_ahead_of_the_clock_are_a_gap_that_says_by_how_much() -> None:
+    shortfalls = Shortfalls({})
+    shortfalls.note(1_000, {"future": 60}, 7_200)
+    shortfalls.note(10_000, {"future": 100}, 90)
+    (gap,) = shortfalls.gaps(WINDOW, QUIET, is_behind=False)
+    assert gap.detail == "100 records are ahead of the clock by up to 2h, and were not counted"
+    assert "sender's clock" in (gap.hint or "")
+    shortfalls.note(5_000, {"future": 100})
+    assert details(shortfalls, Window(2_000, 22_000)) == [
+        "40 records are ahead of the clock by up to 90s, and were not counted"
+    ]
+
+
+@pytest.mark.parametrize("name", ["future", "bad", "dropped", "squeezed", "lost", "damaged"])
 def test_one_is_not_told_as_many(name: str) -> None:
     one, two = Shortfalls({}), Shortfalls({})
     one.note(0, {name: 1})

@@ -117,6 +117,11 @@ class Digest:
         self._read.squeezed = self._squeezed + self._columns.router.squeezed + len(self._cells.squeezed)
         return self._read
 
+    def take_ahead_seconds(self) -> int:
+        """Return how far ahead of the clock a record was that was not counted since this was last asked, else 0."""
+        beyond, self._read.ahead_seconds = self._read.ahead_seconds, 0
+        return beyond + self._limits.future_ms // 1000 if beyond else 0
+
     def update(self, lines: bytes, now: Instant | None = None) -> None:
         """Take in a block of whole lines; with `now`, what is more than a minute ahead of it is not counted."""
         self._waiting += read_lines(lines, self._read)

@@ -19,8 +19,10 @@ ABSENT = Raw()
 _SAMPLES = 8
 _OPERATION = re.compile(r"[A-Za-z]{1,64}")
 _TABLE = re.compile(r"[A-Za-z0-9_.\-]{1,255}|arn:[A-Za-z0-9_.:/\-]{1,1020}")
-_Whole = Annotated[int, Meta(ge=-1, le=2**40)]
-_Milliseconds = Annotated[float, Meta(ge=-1, le=1e9)]
+_Whole = Annotated[int, Meta(ge=0, le=2**40)]
+# no SDK tries a thousand times; a wrong number there would look like a storm of retries
+_Attempts = Annotated[int, Meta(ge=0, le=1000)]
+_Milliseconds = Annotated[float, Meta(ge=0, le=1e9)]
 _Rate = Annotated[float, Meta(ge=1e-6, le=1)]
 
 
@@ -62,7 +64,7 @@ class Line(Struct, gc=False):
     tries: Raw = ABSENT
     error: Raw = ABSENT
     latency_ms: _Milliseconds = -1.0
-    attempts: _Whole = -1
+    attempts: _Attempts = -1
     scanned: _Whole = -1
     count: _Whole = -1
     returned_bytes: _Whole = -1
@@ -87,7 +89,8 @@ class ReadCounters(Struct):
 
     `read` are requests that were counted, late ones included: lines = read + bad + future + duplicate + counter lines.
     `bad` includes `overlong`. `dropped` and `unsampled` are calls that the samplers say they left out. `squeezed` are
-    requests counted under the unparsed shape of their table because a bound was reached.
+    requests counted under the unparsed shape of their table because a bound was reached. `ahead_seconds` is how far the
+    furthest of `future` was beyond what is allowed.
     """
 
     read: int = 0
@@ -100,6 +103,12 @@ class ReadCounters(Struct):
     overlong: int = 0
     squeezed: int = 0
     samples: tuple[str, ...] = ()
+    ahead_seconds: int = 0
+
+    def count_future(self, lines: int, ahead_seconds: int) -> None:
+        """Count lines ahead of what the clock allows, the furthest by so much beyond it."""
+        self.future += lines
+        self.ahead_seconds = max(self.ahead_seconds, ahead_seconds)
 
     def count_bad(self, reason: str, lines: int = 1) -> None:
         """Count bad lines of one reason."""
@@ -116,6 +125,7 @@ class ReadCounters(Struct):
         """Take in the counts of another part of the log."""
         for name in ("read", "bad", "late", "future", "duplicate", "dropped", "unsampled", "overlong", "squeezed"):
             setattr(self, name, getattr(self, name) + getattr(other, name))
+        self.ahead_seconds = max(self.ahead_seconds, other.ahead_seconds)
         self.samples = tuple(dict.fromkeys((*self.samples, *other.samples)))[:_SAMPLES]
 
 

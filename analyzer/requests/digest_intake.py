@@ -35,7 +35,7 @@ class Intake:
         if seconds.min() < 0:
             told, seconds = self._without_counters(told, seconds)
         if latest is not None and len(seconds) and seconds.max() > latest:
-            self.counters.future += int((seconds > latest).sum())
+            self.counters.count_future(int((seconds > latest).sum()), int(seconds.max()) - latest)
             told, seconds = _where(told, seconds, seconds <= latest)
         return self._unique(told, seconds) if len(seconds) else (told, seconds)
 

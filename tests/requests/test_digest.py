@@ -118,6 +118,8 @@ class TestLines:
         digest.update(lines_of([line(at=50), line(at=200)]), now=START_MS)
         digest.update(lines_of([line(at=200)]), now=START_MS)
         assert (digest.read.read, digest.read.future) == (1, 2)
+        assert digest.take_ahead_seconds() > 60
+        assert digest.take_ahead_seconds() == 0
         assert digest.span() == Window(START_MS + 50_000, START_MS + 60_000)
 
     def test_late_records_are_counted_where_they_belong(self) -> None:

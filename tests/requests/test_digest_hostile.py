@@ -58,3 +58,17 @@ def test_a_deep_line_among_good_ones_is_the_only_bad_one() -> None:
     good = lines_of([line(), line(at=1)])
     read = taken(good + b"[" * 5000 + b"\n" + good).read
     assert (read.read, read.bad) == (4, 1)
+
+
+@pytest.mark.parametrize("number", [-1, -5, 1001, 1_000_000_000])
+def test_attempts_that_no_sdk_makes_are_bad(number: int) -> None:
+    digest = Digest(LEXICON)
+    digest.update(lines_of([line(attempts=number), line(attempts=1000)]))
+    assert (digest.read.read, digest.read.bad) == (1, 1)
+
+
+@pytest.mark.parametrize("name", ["count", "scanned", "latency_ms", "item_bytes"])
+def test_what_counts_is_never_negative(name: str) -> None:
+    digest = Digest(LEXICON)
+    digest.update(lines_of([line() | {name: -1}]))
+    assert (digest.read.read, digest.read.bad) == (0, 1)

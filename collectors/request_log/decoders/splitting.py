@@ -29,6 +29,8 @@ _LONGEST_OPENING = 64
 
 _LONGEST_BEFORE = 1000
 _EXCERPT = 4096
+_MANY_DIGITS = re.compile(r"\d{50,}")
+"""A number beyond all measure, that would hide what the rest of an object is."""
 _NEW_ENTRY = re.compile(r"\n(?=[^\s}\])])")
 """Where something new begins after an object that is broken: a line that is neither indented nor closes anything."""
 
@@ -137,14 +139,39 @@ class Splitter:
         try:
             value, end = _DECODER.raw_decode(self._text, start)
         except json.JSONDecodeError as error:
-            is_cut = error.msg.startswith("Unterminated string") or error.pos >= len(self._text) - _NEAR_END
-            if is_cut and not is_final and len(self._text) - start <= self._longest:
-                self._needed = 2 * (len(self._text) - start)
+            if not is_final and self._waits(error, start):
                 return None
-        except (ValueError, RecursionError):
+        except ValueError:  # it may be whole, but for a number that is none
+            return self._without_its_numbers(start, is_final=is_final)
+        except RecursionError:
             pass
         else:
             return self._piece(value, start, end)
+        return self._broken(start)
+
+    def _without_its_numbers(self, start: int, *, is_final: bool) -> Broken | None:
+        """Return an object with NaN, or an integer beyond all measure, whole; None where more text is needed."""
+        try:
+            _, end = _LENIENT.raw_decode(self._text, start)
+        except json.JSONDecodeError as error:
+            if not is_final and self._waits(error, start):
+                return None
+        except RecursionError:
+            pass
+        else:
+            self._at, self._needed = end, 0
+            return Broken(_MANY_DIGITS.sub("0", self._text[start:end])[:_EXCERPT])
+        return self._broken(start)
+
+    def _waits(self, error: json.JSONDecodeError, start: int) -> bool:
+        """Whether the fault may be that of a cut, so that more text is waited for."""
+        is_cut = error.msg.startswith("Unterminated string") or error.pos >= len(self._text) - _NEAR_END
+        if not is_cut or len(self._text) - start > self._longest:
+            return False
+        self._needed = 2 * (len(self._text) - start)
+        return True
+
+    def _broken(self, start: int) -> Broken:
         self._needed = 0
         self._at = start
         self._is_passing_over = True
@@ -163,3 +190,4 @@ def _refuse(_constant: str) -> None:
 
 
 _DECODER = json.JSONDecoder(parse_constant=_refuse)
+_LENIENT = json.JSONDecoder(parse_int=len)

@@ -28,6 +28,12 @@ def times(text: str) -> list[str]:
     return [record.time for record in records(decode(AwsSdkJsDecoder(), text.encode()))]
 
 
+def test_a_request_with_a_number_beyond_all_measure_is_counted_as_bad() -> None:
+    text = json.dumps(CALL | {"time": AT}).replace('{"clientName"', '{"size": ' + "9" * 5000 + ', "clientName"')
+    decoded = decode(AwsSdkJsDecoder(), text.encode())
+    assert (decoded.lines, sum(decoded.bad.values()), decoded.others) == (b"", 1, 0)
+
+
 @pytest.mark.parametrize(
     "written",
     [

@@ -93,6 +93,21 @@ def test_a_broken_object_costs_itself_and_its_indented_lines_and_no_other(
     assert sum(isinstance(one, Broken) for one in found) == 1
 
 
+@pytest.mark.parametrize("size", [7, 100_000])
+@pytest.mark.parametrize("number", ["NaN", "9" * 5000])
+def test_what_holds_a_number_that_is_none_is_told_as_broken_whole(size: int, number: str) -> None:
+    first, second = split(f'{{"a": {number}, "TableName": "t"}}\n{{"b": 2}}\n', size)
+    assert isinstance(first, Broken)
+    assert "TableName" in first.text
+    assert second == Piece({"b": 2})
+
+
+@pytest.mark.parametrize("rest", [", bad}", "[" * 200_000])
+def test_what_is_broken_beside_such_a_number_costs_itself_alone(rest: str) -> None:
+    first, second = split(f'{{"a": NaN{rest}\n{{"b": 2}}\n', 1 << 20)
+    assert (isinstance(first, Broken), second) == (True, Piece({"b": 2}))
+
+
 def test_what_is_told_of_a_broken_object_ends_where_the_next_entry_begins() -> None:
     assert split("{ a: 1,\n  b: 2\n}\nTableName\n", 1000) == [Broken("{ a: 1,\n  b: 2\n}")]
 
