@@ -11,7 +11,7 @@ from analyzer.detectors.reads.unexpected_scan import UnexpectedScan
 from analyzer.model.finding import Confidence, Direction, Finding, Severity, Victim
 from analyzer.model.sight import Sight
 from analyzer.model.table import IndexDescription, TableDescription
-from analyzer.model.traffic import Capacity, Hurt, PatternTraffic, Place, Traffic
+from analyzer.model.traffic import Capacity, Declared, Hurt, PatternTraffic, Place, Traffic
 from analyzer.model.window import Window
 from tests.support.calls import book, call
 from tests.support.evidence import DECLARED, GSI2, UNDECLARED, limit, row, shape, traffic
@@ -189,3 +189,43 @@ def test_a_declared_scan_in_the_log_silences_metrics_and_another_read_does_not()
 
 def test_requests_alone_tell_nothing_of_metrics() -> None:
     assert found(counted(sights=frozenset({Sight.REQUESTS}))) == []
+
+
+@pytest.mark.parametrize(("schedule", "calls"), [("34 0 * * *", 160), ("35 0 * * *", 200)])
+def test_less_than_half_an_hour_from_its_schedule_a_scan_is_the_declared_one(schedule: str, calls: float) -> None:
+    """Of the five minutes from midnight on the last ends at 00:05."""
+    nightly = Declared(id="nightly", operations=("Scan",), schedule=schedule)
+    (one,) = found(counted(place=Place(declared=True, patterns={"nightly": nightly})))
+    assert one.evidence["requests"] == calls
+
+
+def test_what_is_no_scan_hides_none_behind_it() -> None:
+    assert len(found(traffic(rows=(row(read_units=10), scanning())))) == 1
+
+
+def test_of_several_callers_one_that_was_counted_served_or_throttled_is_enough() -> None:
+    untold = scanning(10, requests=5, failed=5, counts_known=0.0, scanned=0, returned=0)
+    one = only(scanning(10, throttled=1), untold, row(read_units=50_000))
+    assert (one.severity, one.evidence["items_scanned"], one.evidence["requests"]) == (Severity.HIGH, 5000, 15)
+
+
+def test_one_statement_shows_that_the_log_shows_conditions() -> None:
+    told = row(shape("ExecuteStatement", "s", statement='SELECT * FROM "cases" WHERE PK = ?'), DECLARED)
+    one = only(scanning(counts_known=0.0), told)
+    assert one.evidence["filter_attributes"] == "none"
+
+
+def test_a_query_that_reads_more_than_there_is_reads_all_of_it() -> None:
+    index = IndexDescription(name="GSI2", kind="gsi", items=1000)
+    place = Place(declared=True, table=TableDescription(name="cases", indexes=(index,)))
+    queried = row(shape("Query", "all", index="GSI2"), UNDECLARED, requests=10, scanned=10_500, read_units=9_000)
+    (one,) = found(traffic(GSI2, rows=(queried,), place=place))
+    assert "queries 100% of the 1,000 items" in one.summary
+
+
+def test_a_rise_that_metrics_count_is_told_without_a_call_book() -> None:
+    scans = series(
+        "SuccessfulRequestLatency", [10] * 60 + [40] * 5, stat="SampleCount", start=-3_600_000, Operation="Scan"
+    )
+    one = only(scanning(), metrics=(scans,))
+    assert (one.evidence["driver"], one.evidence["calls_ratio"]) == ("calls", 4)
