@@ -65,11 +65,21 @@ class JsonDecoding:
             try:
                 records = self._reader.read(piece)
                 if records is None:
-                    self.others += 1
+                    self._pass_over(piece)
                 else:
                     yield from self._encoded(records)
             except UnreadableError as error:
                 self.bad[str(error)] += 1
+
+    def _pass_over(self, piece: Piece) -> None:
+        """Count an object that is no request of this shape: it may be one of another, which is not read."""
+        from collectors.request_log.decoders.recognize import shape_of  # noqa: PLC0415 -- decoders stand on this module
+
+        shape = shape_of(piece)
+        if shape is None:
+            self.others += 1
+        else:
+            self.bad[f"a request of another shape, {shape}: give each shape a log of its own"] += 1
 
     def _encoded(self, records: Iterable[Read]) -> Iterator[bytes]:
         for record in records:

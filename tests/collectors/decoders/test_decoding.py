@@ -28,6 +28,18 @@ def times(text: str) -> list[str]:
     return [record.time for record in records(decode(AwsSdkJsDecoder(), text.encode()))]
 
 
+def test_requests_of_another_shape_are_counted_with_its_name_and_other_entries_are_nobodys_loss() -> None:
+    event = {"eventSource": "dynamodb.amazonaws.com", "eventName": "GetItem", "requestParameters": {"tableName": "t"}}
+    foreign = [event | {"eventTime": AT}, event, event | {"eventSource": "s3.amazonaws.com"}, OURS, {"level": "info"}]
+    decoded = decode(AwsSdkJsDecoder(), "\n".join(map(json.dumps, [CALL | {"time": AT}, *foreign])).encode())
+    assert len(records(decoded)) == 1
+    assert decoded.bad == {
+        "a request of another shape, CloudTrail data events: give each shape a log of its own": 2,
+        "a request of another shape, Dynascope request records: give each shape a log of its own": 1,
+    }
+    assert decoded.others == 2
+
+
 def test_a_request_with_a_number_beyond_all_measure_is_counted_as_bad() -> None:
     text = json.dumps(CALL | {"time": AT}).replace('{"clientName"', '{"size": ' + "9" * 5000 + ', "clientName"')
     decoded = decode(AwsSdkJsDecoder(), text.encode())
