@@ -10,7 +10,7 @@ from analyzer.detectors.money import cost_of
 from analyzer.detectors.reads.filter_heavy_query import FilterHeavyQuery
 from analyzer.model.finding import Direction, Finding, Risk, Severity
 from analyzer.model.sight import Skipped
-from analyzer.model.traffic import Capacity, PatternTraffic, Place
+from analyzer.model.traffic import Capacity, Declared, PatternTraffic, Place
 from tests.support.evidence import row, shape, traffic
 
 FILTERED = shape("Query", "filtered", filter="#0 = :0", filter_attributes=("kind",))
@@ -103,3 +103,29 @@ def test_a_tenth_of_what_is_provisioned_is_harm(wasted: float, severity: Severit
 def test_a_better_key_and_a_sparse_index_can_both_be_taken_back() -> None:
     _, key, sparse = only(filtering()).advice
     assert [(one.risk, one.reversible) for one in (key, sparse)] == [(Risk.HIGH, True), (Risk.LOW, True)]
+
+
+STRICT = Place(patterns={"load-case": Declared(id="load-case", discards_at_most=0.05)})
+
+
+def test_a_contract_that_allows_less_is_judged_by_what_was_thrown_away() -> None:
+    one = only(filtering(returned=920), place=STRICT)
+    assert (one.evidence["discarded_share"], one.evidence["allowed_share"]) == (0.08, 0.05)
+    assert list(FilterHeavyQuery().detect(traffic(rows=(filtering(0, 0),), place=STRICT))) == []
+
+
+def test_each_shape_is_judged_whatever_the_one_before_it_did() -> None:
+    """One that tells no counts, one that throws nothing away, and one that does."""
+    untold, frugal = (shape("Query", name, filter_attributes=("kind",)) for name in ("untold", "frugal"))
+    rows = (row(untold, counts_known=0.0), row(frugal, scanned=1000, returned=1000), filtering())
+    told = list(FilterHeavyQuery().detect(traffic(rows=rows)))
+    assert [type(one) for one in told] == [Skipped, Finding]
+
+
+def test_one_caller_whose_calls_did_not_all_fail_has_counts_to_tell() -> None:
+    failed, served = filtering(counts_known=0.0, failed=20), filtering(counts_known=0.0)
+    assert len(list(FilterHeavyQuery().detect(traffic(rows=(failed, served))))) == 1
+
+
+def test_one_caller_that_tells_units_is_enough() -> None:
+    assert only(filtering(), filtering(units_known=0.0, read_units=0)).evidence["read_units"] == 12_000
