@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Struct
 from pydantic import Field, field_validator, model_validator
 
-from analyzer.config_kinds import UNITS_MS, AccountNumber, Duration, Limit, Section, Texts
+from analyzer.config_kinds import UNITS_MS, AccountNumber, Duration, Limit, Section, Texts, whole_globs
 from analyzer.model.sight import SourceName
 from collectors.aws.config import AwsAccount, AwsConfig
 from collectors.canary.config import CanaryPlace, PolledCanaryConfig
@@ -67,6 +67,11 @@ class TablesSettings(Section):
     tags: dict[str, str] = Field({}, description="tags that a table must bear, their values globs; reads tags hourly")
     exclude_tags: dict[str, str] = Field({}, description="tags that a table must not bear")
 
+    @field_validator("include", "exclude")
+    @classmethod
+    def _globs_are_whole(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        return whole_globs(value)
+
 
 class AwsSettings(Section):
     """What is read from AWS, where, and for how much a day; without this section nothing is."""
@@ -101,6 +106,13 @@ class AwsSettings(Section):
             is_sound = False
         if not is_sound:
             raise ValueError("it is no address; write one such as http://127.0.0.1:8000 or https://vpce.example")
+        return value
+
+    @field_validator("connect_timeout_ms", "read_timeout_ms")
+    @classmethod
+    def _there_is_time(cls, value: int) -> int:
+        if value == 0:
+            raise ValueError("no answer comes in no time; write a duration such as 3s")
         return value
 
     @field_validator("regions")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Annotated
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainSerializer, WithJsonSchema
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, PlainSerializer, WithJsonSchema
 
 __all__ = [
     "UNITS_MS",
@@ -17,11 +17,13 @@ __all__ = [
     "format_duration",
     "parse_duration",
     "split_address",
+    "whole_globs",
 ]
 
 UNITS_MS = {"ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
 _MOST = 2**31 - 1
 _LONGEST_MS = 36_525 * UNITS_MS["d"]
+_ACCOUNT = re.compile(r"[0-9]{12}")
 _LAST_PORT = 65_535
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|d)")
 
@@ -62,6 +64,22 @@ def _quoted(value: object) -> object:
     return value
 
 
+def _twelve_digits(value: str) -> str:
+    if not _ACCOUNT.fullmatch(value):
+        raise ValueError(f"{value[:20]!r} is no account; write its 12 digits, quoted")
+    return value
+
+
+def whole_globs(value: tuple[str, ...]) -> tuple[str, ...]:
+    """Return globs as they are; raises ValueError for one that is empty, or has a bracket that never closes."""
+    for glob in value:
+        if not glob:
+            raise ValueError("an empty glob fits no table; write a name, or * for all")
+        if "[" in glob and "]" not in glob[glob.rindex("[") + 1 :]:
+            raise ValueError(f"the bracket of {glob!r} never closes; close it, or write [[] for the bracket itself")
+    return value
+
+
 Duration = Annotated[
     int,
     BeforeValidator(lambda value: value if type(value) is int and value == 0 else parse_duration(value)),
@@ -73,7 +91,7 @@ Texts = Annotated[
     BeforeValidator(_one_or_many),
     WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}),
 ]
-AccountNumber = Annotated[str, BeforeValidator(_quoted)]
+AccountNumber = Annotated[str, BeforeValidator(_quoted), AfterValidator(_twelve_digits)]
 """The twelve digits of an account."""
 Limit = Annotated[int, Field(ge=1, le=_MOST)]
 

@@ -95,7 +95,7 @@ def _settings(model: type[BaseModel], before: str, effective: dict[str, Any]) ->
 def _defaults(model: type[BaseModel]) -> dict[str, Any]:
     """Return what holds where a section says nothing; a key that it must say is left out."""
     required = {
-        name: 0.0 if field.annotation is float else ""
+        name: 0.0 if field.annotation is float else "name"
         for name, field in model.model_fields.items()
         if field.is_required()
     }

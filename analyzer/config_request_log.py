@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import msgspec
 from pydantic import Field, field_validator, model_validator
 
@@ -26,6 +28,8 @@ from collectors.request_log.xray.config import XrayConfig
 __all__ = ["CloudwatchLogsSettings", "OtlpSettings", "RequestLogSettings", "S3Settings", "XraySettings"]
 
 _AUTO = "auto"
+_DIRECTIVE = re.compile(r"%.?", re.DOTALL)
+_KNOWN_DIRECTIVE = re.compile(r"%-?[YymdHMjbBeGVu%]")
 _OTLP = "127.0.0.1:4318"
 _CLOUDTRAIL_DELAY_MS = 900_000
 _LONGEST_OVERLAP_MS = UNITS_MS["d"]
@@ -75,6 +79,21 @@ class S3Settings(_Polled):
     delay_ms: Duration | None = Field(
         None, alias="delay", description="age of a record when it can be read; 6m, of CloudTrail 15m"
     )
+
+    @field_validator("bucket")
+    @classmethod
+    def _bucket_is_a_name(cls, value: str) -> str:
+        if not value or ("/" in value and not value.startswith("arn:")):
+            raise ValueError(f"{value[:80]!r} is no bucket; write its name alone, and what comes behind it as prefix")
+        return value
+
+    @field_validator("time_prefix")
+    @classmethod
+    def _time_prefix_is_a_time(cls, value: str | None) -> str | None:
+        unknown = _DIRECTIVE.findall(_KNOWN_DIRECTIVE.sub("", value or ""))
+        if unknown:
+            raise ValueError(f"{unknown[0]} is no part of a time here; write %Y, %m, %d, %H and %M")
+        return value
 
     @field_validator("layout")
     @classmethod

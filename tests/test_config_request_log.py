@@ -91,6 +91,13 @@ def test_judging_waits_for_the_fastest_log_and_for_joining(tmp_path: Path, logs:
     [
         ("s3: [{prefix: p}]", "d.yaml:2: request_log.s3.0.bucket: field required"),
         ("s3: [{bucket: b, bukket: c}]", "d.yaml:2: request_log.s3.0.bukket: unknown key; did you mean bucket?"),
+        ("s3: [{bucket: ''}]", "bucket: '' is no bucket; write its name alone"),
+        ("s3: [{bucket: 's3://b/logs'}]", "bucket: 's3://b/logs' is no bucket; write its name alone"),
+        (
+            "s3: [{bucket: b, time_prefix: '%Q'}]",
+            "%Q is no part of a time here; write %Y, %m, %d, %H and %M",
+        ),
+        ("s3: [{bucket: b, time_prefix: '%Y/%'}]", "time_prefix: % is no part of a time here"),
         ("s3: [{bucket: b, layout: hive}]", "layout: 'hive' is no layout that is known; known: firehose"),
         ("shape: csv", "shape: 'csv' is no shape that is known; known: auto, native"),
         ("s3: [{bucket: b, shape: csv}]", "shape: 'csv' is no shape that is known; known: auto, native"),

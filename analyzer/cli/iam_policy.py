@@ -67,5 +67,10 @@ def iam_policy(
 
 
 def _lease(standby: str | None) -> str | None:
-    """Return bucket and key of a lease in S3; one in a file needs no permission of AWS's."""
-    return standby.removeprefix("s3://") if standby is not None and standby.startswith("s3://") else None
+    """Return bucket and key of a lease in S3; one in a file needs no permission of AWS's. Raises UsageError."""
+    if standby is None:
+        return None
+    from analyzer.lease import parse_place  # noqa: PLC0415 -- light start
+
+    place = parse_place(standby)
+    return None if place.bucket is None else f"{place.bucket}/{place.key}"

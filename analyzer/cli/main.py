@@ -66,6 +66,14 @@ class _Commands(TyperGroup):
         single.command(cmd_name)(getattr(import_module(f"analyzer.cli.{name}"), name))
         return typer.main.get_command(single)
 
+    def invoke(self, ctx: Any) -> Any:  # noqa: ANN401 -- same
+        """Run a command; a wrong value is told without the words of the library that found it."""
+        try:
+            return super().invoke(ctx)
+        except typer.BadParameter as error:
+            error.message = error.message.removeprefix("Value error, ")
+            raise
+
 
 def _module(command: str) -> str:
     return command.replace("-", "_")

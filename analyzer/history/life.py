@@ -7,6 +7,7 @@ processes may have it open, a daemon and a command. Keys are never in it, not ev
 from __future__ import annotations
 
 import os
+import shutil
 import sqlite3
 import threading
 from contextlib import contextmanager, suppress
@@ -31,6 +32,8 @@ __all__ = ["FILE_NAME", "LifeError", "LifeFile", "NewerLifeError"]
 
 FILE_NAME = "life.sqlite"
 _CORRUPT = ".corrupt"
+_LEAST_FREE = 64 * 1024
+"""Bytes below which no page and no journal beside it finds room."""
 _BESIDE = ("", "-wal", "-shm")
 """The file, and what SQLite keeps beside it."""
 _WAIT_SECONDS = 5.0
@@ -69,7 +72,7 @@ class LifeFile:
         try:
             return cls(_connect(path), path)
         except sqlite3.OperationalError as error:
-            raise LifeError(f"cannot open {path}: {error}") from None
+            raise LifeError(f"cannot open {path}: {_because(error, path)}") from None
         except sqlite3.DatabaseError as error:  # not a database, or one that is damaged
             torn = str(error)
         try:
@@ -91,7 +94,7 @@ class LifeFile:
                 with _transaction(self._database):
                     yield self._database
             except sqlite3.Error as error:
-                raise LifeError(f"cannot write {self.path}: {error}") from None
+                raise LifeError(f"cannot write {self.path}: {_because(error, self.path)}") from None
 
     def _asked(self, question: str, *values: object) -> list[Any]:
         with self._lock:
@@ -257,6 +260,14 @@ def _connect(path: Path) -> sqlite3.Connection:
         database.close()
         raise
     return database
+
+
+def _because(error: sqlite3.Error, path: Path) -> str:
+    """Say why, in SQLite's words; where the disk is full it may speak of an error of the disk instead."""
+    with suppress(OSError):
+        if shutil.disk_usage(path.parent).free < _LEAST_FREE:
+            return f"the disk is full ({error}); free some space"
+    return str(error)
 
 
 def _set_aside(path: Path) -> None:

@@ -95,7 +95,8 @@ class Budget:
         self._turn(now)
         if charge.usd and self._most is not None and self._today + charge.usd > self._most:
             raise BudgetError(
-                f"{operation}: {self._today:.2f} dollars are spent today, and {self._most:g} are allowed",
+                f"{operation}: {_dollars(self._today)} dollars are spent today, and {self._most:g} are allowed:"
+                f" this call costs {_dollars(charge.usd)}",
                 hint="raise aws.max_usd_per_day, or look less often or at fewer tables; it goes on at midnight UTC",
             )
         self._count(operation, 1, charge)
@@ -146,3 +147,8 @@ class Budget:
         spent.billed_metrics[name] = spent.billed_metrics.get(name, 0) + charge.metrics
         spent.usd[name] = spent.usd.get(name, 0.0) + charge.usd
         self._today += charge.usd
+
+
+def _dollars(amount: float) -> str:
+    """Write an amount in cents, a smaller one with the digits that tell it."""
+    return f"{amount:.2f}" if amount >= 1 or not amount else f"{amount:.2g}"

@@ -57,3 +57,18 @@ def test_where_nothing_is_read_no_policy_is_needed(tmp_path: Path, capsys: pytes
     assert execute(["iam-policy", "--config", config]) == 0
     told = capsys.readouterr()
     assert (told.out, told.err) == ("", "dynascope: nothing is read from AWS: no policy is needed\n")
+
+
+@pytest.mark.parametrize("place", ["s3://", "s3://bucket", "bucket/lease"])
+def test_a_lease_that_lies_nowhere_is_usage(capsys: pytest.CaptureFixture[str], place: str) -> None:
+    assert execute(["iam-policy", "--standby", place]) == 2
+    assert "write file:/path/lease or s3://bucket/key" in capsys.readouterr().err
+
+
+def test_a_lease_in_a_file_needs_no_permission(capsys: pytest.CaptureFixture[str]) -> None:
+    assert printed(capsys, "--standby", "file:/shared/lease") == printed(capsys)
+
+
+def test_a_tier_that_is_none_is_told_in_plain_words(capsys: pytest.CaptureFixture[str]) -> None:
+    assert execute(["iam-policy", "--tier", "nonsense"]) == 2
+    assert "Invalid value for '--tier': 'nonsense' is not one of 'metrics', 'keys'" in capsys.readouterr().err

@@ -226,6 +226,23 @@ def test_a_disk_that_fills_up_in_the_middle_changes_nothing(life: LifeFile) -> N
     assert (life.lives(), life.snoozes(NOW)) == ((), (SNOOZE,))
 
 
+def test_a_disk_that_is_full_is_named_whatever_the_database_says_of_it(
+    place: Path, life: LifeFile, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise sqlite3.OperationalError("disk I/O error")
+
+    monkeypatch.setattr("analyzer.history.life._prepare", fail)
+    with pytest.raises(LifeError, match=r"cannot open .*: disk I/O error$"):
+        LifeFile.open(place)
+    full = shutil.disk_usage(place.parent)._replace(free=4096)
+    monkeypatch.setattr("shutil.disk_usage", lambda _: full)
+    with pytest.raises(LifeError, match=r"cannot open .*: the disk is full \(disk I/O error\); free some space"):
+        LifeFile.open(place)
+    with pytest.raises(LifeError, match=r"cannot write .*the disk is full"):
+        life.note([seen(table=None)], NOW)
+
+
 def test_what_cannot_be_kept_changes_nothing(life: LifeFile) -> None:
     with pytest.raises(LifeError, match=r"cannot write .*NOT NULL"):
         life.note([seen(), seen(id="def", table=None)], NOW)

@@ -103,6 +103,16 @@ def test_the_days_money_is_a_hard_stop_until_midnight() -> None:
     assert budget.spent_today(NOON + DAY) == pytest.approx(FIVE_HUNDRED_METRICS)
 
 
+def test_small_money_is_told_with_the_digits_that_tell_it() -> None:
+    budget = Budget(max_usd_per_day=0.001)
+    with pytest.raises(BudgetError, match=r"0\.00 dollars are spent today, and 0\.001 are allowed: .* costs 0\.005$"):
+        spend(budget)
+    budget = Budget(max_usd_per_day=0.006)
+    spend(budget)
+    with pytest.raises(BudgetError, match=r"0\.005 dollars are spent today, and 0\.006 are allowed"):
+        spend(budget)
+
+
 def test_no_money_allows_what_is_free() -> None:
     budget = Budget(max_usd_per_day=0)
     budget.spend("dynamodb", "DescribeTable", {}, NOON)
