@@ -13,6 +13,7 @@ from analyzer.model.sight import Sight
 from collectors.request_log.decoders.mapped import MappedDecoder
 from collectors.request_log.decoders.mapping_file import read_mapping
 from collectors.request_log.decoders.recognize import DECODERS, SAMPLE_BYTES, recognize
+from collectors.request_log.decoders.splitting import LONGEST
 from collectors.request_log.unpacking import unpacked
 
 if TYPE_CHECKING:
@@ -97,12 +98,15 @@ def _recognized(log: LogFile, unknown: list[str]) -> Decoder | None:
     """Look at the beginning of a log; what was read of standard input is kept for later."""
     raw = cast("BufferedReader", sys.stdin.buffer if log.path == STDIN else log.path.open("rb"))
     file = unpacked(raw)
-    first = _first_of(file)
+    first = _first_of(file, SAMPLE_BYTES)
+    decoder = recognize(first)
+    if decoder is None and len(first) == SAMPLE_BYTES:  # its first entry may be longer
+        first += _first_of(file, LONGEST)
+        decoder = recognize(first)
     if log.path == STDIN:
         log.opened = _Joined(first, file)
     else:
         raw.close()
-    decoder = recognize(first)
     if decoder is None and _PRINTED.search(first):
         unknown.append(
             f"{log.name} is what console.log prints of the entries of the AWS SDK for JavaScript: it is no JSON, keys"
@@ -116,10 +120,10 @@ def _recognized(log: LogFile, unknown: list[str]) -> Decoder | None:
     return decoder
 
 
-def _first_of(file: Readable) -> bytes:
+def _first_of(file: Readable, size: int) -> bytes:
     first = bytearray()
     try:
-        while len(first) < SAMPLE_BYTES and (chunk := file.read(SAMPLE_BYTES - len(first))):
+        while len(first) < size and (chunk := file.read(size - len(first))):
             first += chunk
     except EOFError:  # reading says so again
         pass

@@ -9,7 +9,7 @@ import msgspec
 
 from collectors.request_log.decoders.recognize import SAMPLE_BYTES, decoder_named, recognize
 from collectors.request_log.decoders.seam import Piece
-from collectors.request_log.decoders.splitting import Splitter
+from collectors.request_log.decoders.splitting import LONGEST, Splitter
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -42,6 +42,7 @@ class Translation:
         self.is_known: bool | None = None
         self._declared = declared
         self._waiting = bytearray()
+        self._look_at = 0
         self._bad: Counter[str] = Counter()
         self._decoding: Decoding | None = None
         if shape != AUTO:
@@ -60,12 +61,16 @@ class Translation:
         if self.is_known is False:
             return b""
         self._waiting += chunk
-        decoder = recognize(bytes(self._waiting[:SAMPLE_BYTES]))
+        if len(self._waiting) < self._look_at:
+            return b""
+        decoder = recognize(bytes(self._waiting))
         if decoder is not None:
             self._begin(decoder)
             return self._first()
         if len(self._waiting) >= SAMPLE_BYTES:
-            self._give_up()
+            if len(self._waiting) >= LONGEST or b"\n" in self._waiting:
+                self._give_up()
+            self._look_at = 2 * len(self._waiting)  # its first entry is longer than what tells most
         return b""
 
     def _first(self) -> bytes:
@@ -81,6 +86,10 @@ class Translation:
         """Return what is left at the end of the log."""
         if self._decoding is not None:
             return self._decoding.finish()
+        decoder = recognize(bytes(self._waiting)) if self._look_at and self._waiting else None
+        if decoder is not None:
+            self._begin(decoder)
+            return self._first() + self.finish()
         if self._waiting.strip():
             self._give_up()
         return b""

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+import zstandard
 
 from analyzer.cli import foreign
 from analyzer.cli.inputs import STDIN
@@ -350,3 +351,44 @@ def test_what_console_log_prints_is_told_with_the_logger_that_can_be_read(
 
 def test_the_logger_is_that_of_the_documentation() -> None:
     assert foreign._JSON_LOGGER in (ROOT / "docs/collectors/request-log.md").read_text("utf-8")
+
+
+OURS = b'{"v": 1, "time": "2026-11-30T10:00:00Z", "op": "GetItem", "table": "orders"}\n'
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        gzip.compress(gzip.compress(OURS)),
+        gzip.compress(zstandard.ZstdCompressor().compress(OURS)),
+        OURS.decode().encode("utf-16"),
+        gzip.compress(OURS.decode().encode("utf-16")),
+    ],
+    ids=["gzip twice", "zstd in gzip", "UTF-16", "UTF-16 in gzip"],
+)
+def test_what_is_packed_twice_or_is_utf_16_is_read(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "log"
+    path.write_bytes(content)
+    log = LogFile(path)
+    assert foreign.choose([log], Input.AUTO, None) == ()
+    assert b"".join(read_blocks(log)) == OURS
+
+
+@pytest.mark.parametrize("torn", [gzip.compress(gzip.compress(OURS)[:-6]), gzip.compress(gzip.compress(OURS))[:-9]])
+def test_what_is_torn_within_is_read_so_far(tmp_path: Path, torn: bytes) -> None:
+    path = tmp_path / "log"
+    path.write_bytes(torn)
+    log = LogFile(path)
+    assert b"".join(read_blocks(log)) in {b"", OURS}
+    assert log.breaks_off is not None
+
+
+def test_an_entry_longer_than_the_sample_tells_the_shape_too(tmp_path: Path) -> None:
+    path = tmp_path / "log"
+    call = {"clientName": "DynamoDBClient", "commandName": "GetItemCommand", "input": {"TableName": "t"}}
+    whole = call | {"timestamp": AT.format(0), "output": {"Item": {"a": {"S": "x" * 2_000_000}}}, "metadata": {}}
+    path.write_text(json.dumps(whole) + "\n")
+    log = LogFile(path)
+    (told,) = foreign.choose([log], Input.AUTO, None)
+    assert "AWS SDK for JavaScript v3" in told
+    assert b"".join(read_blocks(log)).count(b"\n") == 1

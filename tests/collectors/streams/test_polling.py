@@ -74,7 +74,7 @@ def test_a_shape_that_is_named_is_not_looked_for() -> None:
 def test_what_is_of_no_known_shape_is_given_up_after_a_while() -> None:
     translation = Translation()
     for _ in range(6):
-        assert translation.feed(b"x" * (SAMPLE_BYTES // 4)) == b""
+        assert translation.feed(b"x" * (SAMPLE_BYTES // 4 - 1) + b"\n") == b""
     assert translation.is_known is False
     assert translation.finish() == b""
     assert translation.take_bad() == {"a log is of no shape that is known": 1}
@@ -139,3 +139,14 @@ async def test_a_call_that_hangs_holds_up_nobody_who_wants_to_stop(is_cancelled:
             stream.stop()
             assert await task == []
     assert aws.was_cancelled
+
+
+@pytest.mark.parametrize("following", [b"", b"x" * (3 * SAMPLE_BYTES)])
+def test_a_first_entry_longer_than_the_sample_tells_the_shape_too(following: bytes) -> None:
+    call = {"clientName": "DynamoDBClient", "commandName": "GetItemCommand", "input": {"TableName": "t"}}
+    whole = call | {"timestamp": "2026-11-30T10:00:00Z", "output": {"Item": {"a": {"S": "x" * (SAMPLE_BYTES + 9)}}}}
+    content = json.dumps(whole | {"metadata": {}}).encode() + b"\n" + following
+    translation = Translation()
+    parts = [content[at : at + SAMPLE_BYTES // 2] for at in range(0, len(content), SAMPLE_BYTES // 2)]
+    lines = b"".join(map(translation.feed, parts)) + translation.finish()
+    assert (lines.count(b"\n"), translation.is_known, translation.take_bad()) == (1, True, {})
