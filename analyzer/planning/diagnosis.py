@@ -12,7 +12,7 @@ from analyzer.lifecycle.verdict import fault_of
 from analyzer.model.finding import Advice, Change, Finding, Status
 from analyzer.model.instant import Instant
 from analyzer.model.report import Report, VerdictState
-from analyzer.model.sight import Sight
+from analyzer.model.sight import Sight, SourceName
 from analyzer.planning.compared import Compared, compare, explaining, rise_words, wanted_units
 from analyzer.planning.headline import Headline, Scene, capacity_of, headline_of, latency_words, lead_of
 from analyzer.planning.onset import began, compared_stretch, onset_of, since_words
@@ -149,7 +149,8 @@ def _how_to_see(lead: Finding | None, policy: Policy) -> list[str]:
     """Say how the key is seen in clear that was found; a token of it can only be compared with what one suspects."""
     if lead is None or lead.key is None:
         return []
-    if has_tokens(lead.key):
+    is_kept_clear = SourceName.CONTRIBUTOR_INSIGHTS.value in lead.sources  # its keys become tokens here, unless asked
+    if has_tokens(lead.key) and not is_kept_clear:
         less = "" if policy == "token" else ", --keys token shows it"
         suspect = "a suspect is checked with dynascope key --is VALUE --salt-file FILE TOKEN"
         return [f"of the key only a token is known, which cannot be reversed{less}; {suspect}"]
