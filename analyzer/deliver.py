@@ -70,7 +70,13 @@ def place_of(text: str) -> Place:
                 "--to sns: takes the ARN of a topic, such as sns:arn:aws:sns:eu-west-1:111122223333:weekly"
             )
         return Place("sns", text, "markdown")
-    parts = urlsplit(text)
+    try:
+        parts = urlsplit(text)
+        is_address = text.isprintable() and parts.port != 0
+    except ValueError:  # an open bracket, or a port that is none
+        is_address = False
+    if not is_address:
+        raise UsageError("--to: that is no address; write https://host/path")
     if parts.scheme == "https" and parts.hostname:
         return Place("webhook", text, "markdown")
     if parts.scheme == "http" and parts.hostname:
@@ -144,10 +150,16 @@ def _posted(address: str, body: bytes, kind: str) -> _Refusal | None:
     except urllib.error.HTTPError as refusal:
         with refusal:
             passing = refusal.code >= _SERVER_FAULT or refusal.code == _TOO_MANY
-            return _Refusal(f"{refusal.code} {refusal.reason}", passing)
+            return _Refusal(_status_words(refusal.code), passing)
     except (OSError, http.client.HTTPException) as error:
         reason = getattr(error, "reason", error)
         return _Refusal(getattr(reason, "strerror", None) or type(reason).__name__, is_passing=True)
+
+
+def _status_words(code: int) -> str:
+    """Say a status in the standard's words: the reason that came along might repeat the address."""
+    known = {one.value: one.phrase for one in http.HTTPStatus}
+    return f"{code} {known[code]}" if code in known else str(code)
 
 
 class _NoRedirect(urllib.request.HTTPRedirectHandler):

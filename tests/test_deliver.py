@@ -133,6 +133,9 @@ def test_what_takes_aws_does_not_go_without() -> None:
         ("sns:arn:aws:sns", "takes the ARN of a topic"),
         ("http://example.com/x", "use https://"),
         ("https://", "--to takes"),
+        ("https://[CANARY", "no address; write https://host/path"),
+        ("https://127.0.0.1:99999/x", "no address; write https://host/path"),
+        ("https://host/\r\nX: y", "no address; write https://host/path"),
         ("mail:ann", "--to takes"),
     ],
 )

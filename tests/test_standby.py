@@ -131,9 +131,7 @@ async def test_where_the_lease_cannot_be_reached_nobody_is_said_to_read(world: W
     world.paper.is_broken = True
     await step(first, second)
     assert [one.standing for one in (first, second)] == [Standing.UNKNOWN, Standing.UNKNOWN]
-    with pytest.raises(
-        UnsupportedError, match="cannot be reached, nobody is known to read AWS: out of reach"
-    ):
+    with pytest.raises(UnsupportedError, match="cannot be reached, nobody is known to read AWS: out of reach"):
         second.permit()
     world.paper.is_broken = False
     await step(first, second)

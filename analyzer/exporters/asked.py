@@ -24,6 +24,9 @@ _MOST_COLUMNS = 600
 """Ten minutes at a second: rings of a second are kept for the hottest keys alone."""
 
 _LONGEST_NAME = 255
+_LATEST = 4_102_444_800_000
+"""The year 2100: beyond, and before 1970, there is nothing to look at."""
+
 _KNOWN = ("table", "index", "account", "region", "direction", "since", "until", "step", "mode")
 
 
@@ -97,6 +100,9 @@ def _time(query: Mapping[str, str], name: str) -> Instant | None:
     if not query.get(name):
         return None
     try:
-        return parse_instant(query[name].replace(" ", "+"))
+        told = parse_instant(query[name].replace(" ", "+"))
     except ValueError:
-        raise ValueError(f"{name} is RFC 3339, such as {format_instant(1_780_308_000_000)}") from None
+        told = -1
+    if not 0 <= told <= _LATEST:
+        raise ValueError(f"{name} is RFC 3339, such as {format_instant(1_780_308_000_000)}")
+    return told

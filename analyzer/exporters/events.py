@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,10 +20,13 @@ if TYPE_CHECKING:
 
     from analyzer.exporters.asked import MapQuestion
 
-__all__ = ["MOST_LISTENERS", "Events", "Parts", "changed_columns"]
+__all__ = ["MOST_LISTENERS", "MOST_OF_ADDRESS", "Events", "Parts", "changed_columns"]
 
 MOST_LISTENERS = 64
 """People who look at the page at one time; each costs a connection and an update every ten seconds."""
+
+MOST_OF_ADDRESS = 16
+"""Pages that one address has open at one time, so that it leaves room for others."""
 
 _HEARTBEAT_SECONDS = 10.0
 _SEND_SECONDS = 30.0
@@ -66,6 +70,7 @@ class Events:
         self._draw = draw
         self._heartbeat = heartbeat_seconds
         self._listeners: set[asyncio.Event] = set()
+        self._of_address: Counter[str] = Counter()
         self._turn = 0
         self._news: asyncio.Task[News] | None = None
         self._news_turn = 0
@@ -91,13 +96,15 @@ class Events:
 
     async def stream(self, request: web.Request, question: MapQuestion | None) -> web.StreamResponse:
         """Answer a request with updates until its client leaves."""
-        if len(self._listeners) >= MOST_LISTENERS:
+        address = request.remote or ""
+        if len(self._listeners) >= MOST_LISTENERS or self._of_address[address] >= MOST_OF_ADDRESS:
             raise web.HTTPServiceUnavailable(reason="too many pages are open")
         answer = web.StreamResponse(
             headers={"Content-Type": "text/event-stream", "Cache-Control": "no-store", "X-Accel-Buffering": "no"}
         )
         woken, era = asyncio.Event(), self._era
         self._listeners.add(woken)
+        self._of_address[address] += 1
         try:
             await answer.prepare(request)
             await self._tell(answer, woken, question, era)
@@ -105,6 +112,8 @@ class Events:
             pass  # the client left
         finally:
             self._listeners.discard(woken)
+            self._of_address[address] -= 1
+            self._of_address += Counter()  # forget addresses that listen no more
         return answer
 
     async def _tell(

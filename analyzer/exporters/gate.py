@@ -83,7 +83,8 @@ class Gate:
             return
         _refuse_many(self._failures, address)
         if not (_has_certificate(request, self.access) or _has_token(request, self.access.token)):
-            self._failures.take(address)
+            if request.headers.get("Authorization"):  # who shows nothing guesses nothing
+                self._failures.take(address)
             raise web.HTTPUnauthorized(
                 reason="a token is needed, as Authorization: Bearer TOKEN",
                 headers={"WWW-Authenticate": 'Bearer realm="dynascope"'},

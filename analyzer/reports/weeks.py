@@ -11,6 +11,7 @@ from analyzer.model.window import Window
 __all__ = ["WEEK_MS", "last_week", "week_name", "week_window"]
 
 WEEK_MS = 7 * 86_400_000
+_FIRST_YEAR = 2012
 _NAME = re.compile(r"(\d{4})-W(\d{1,2})")
 
 
@@ -19,6 +20,8 @@ def week_window(name: str) -> Window:
     found = _NAME.fullmatch(name)
     if found is None:
         raise ValueError(f"{name[:20]!r} names no week: write 2026-W48, or leave it out for the last whole week")
+    if int(found[1]) < _FIRST_YEAR:
+        raise ValueError(f"{name} is a week before there was any DynamoDB")
     try:
         monday = date.fromisocalendar(int(found[1]), int(found[2]), 1)
     except ValueError:

@@ -97,6 +97,13 @@ async def test_who_guesses_has_to_wait_whatever_he_says_next() -> None:
         assert (status, int(headers["Retry-After"])) == (429, 3)
 
 
+async def test_who_shows_no_token_guesses_none() -> None:
+    async with served(token=TOKEN) as client:
+        for _ in range(25):
+            assert (await client.get("/api/v1/report"))[0] == 401
+        assert (await client.get("/api/v1/report", authorization=RIGHT))[0] == 200
+
+
 async def test_bytes_that_are_no_text_are_a_wrong_try_like_any_other() -> None:
     async with served(token=TOKEN) as client:
         port = int(client.url.rpartition(":")[2])

@@ -42,6 +42,8 @@ def test_everything_may_be_said() -> None:
         ({"direction": "both"}, "direction is one of: read, write"),
         ({"since": "yesterday"}, "since is RFC 3339"),
         ({"until": "2026-06-01T25:00:00Z"}, "until is RFC 3339"),
+        ({"until": "0001-01-01T00:00:00Z"}, "until is RFC 3339"),
+        ({"since": "2999-01-01T00:00:00Z"}, "since is RFC 3339"),
         ({"since": "2026-06-01T10:00:00Z", "until": "2026-06-01T11:00:01Z"}, "at most an hour apart"),
         ({"since": "2026-06-01T10:00:00Z", "until": "2026-06-01T10:00:00Z"}, "since the earlier"),
         ({"index": "GSI1"}, "an index needs its table"),

@@ -148,6 +148,14 @@ async def test_beyond_the_bound_no_page_is_followed(monkeypatch: pytest.MonkeyPa
         assert answer.status == 503
 
 
+async def test_one_address_leaves_room_for_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("analyzer.exporters.events.MOST_OF_ADDRESS", 1)
+    async with served() as (_, url, session), session.get(url) as first:
+        assert first.status == 200
+        async with session.get(url) as second:
+            assert second.status == 503
+
+
 def at(end: int = AS_OF) -> HeatMap:
     return made_map(ORDERS, Direction.READ, end)
 

@@ -28,7 +28,7 @@ def test_a_week_of_the_turn_of_the_year_has_one_name() -> None:
     assert week_name(week_window("2026-W53")) == "2026-W53"
 
 
-@pytest.mark.parametrize("name", ["2026-48", "W48", "2026-W54", "2027-W53", "2026-W0", "0000-W01", ""])
+@pytest.mark.parametrize("name", ["2026-48", "W48", "2026-W54", "2027-W53", "2026-W0", "0000-W01", "0001-W01", ""])
 def test_what_names_no_week_is_refused_in_words(name: str) -> None:
     with pytest.raises(ValueError, match="week"):
         week_window(name)
