@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from analyzer.cli.reading import read_blocks
+from analyzer.cli.stretch import refuse_ages
 from analyzer.contract.details import Details
 from analyzer.contract.evidence import Evidence
 from analyzer.contract.model import EMPTY_CONTRACT
@@ -92,6 +93,7 @@ def gather_evidence(
     span = digest.span()
     if span is None:
         return None
+    refuse_ages(span, "take its record out")
     _harvest(digest, rates, span.end)
     attribute = Attributor(known)
     return Evidence(

@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from analyzer.cli.judging import Stretch, new_digest
 from analyzer.cli.reading import LogFile, read_blocks
-from analyzer.cli.stretch import in_time_order, last_time
+from analyzer.cli.stretch import in_time_order, last_time, refuse_ages
 from analyzer.config import Settings
 from analyzer.config_prices import prices_of_section
 from analyzer.contract.lint import lint
@@ -114,6 +114,7 @@ def observed_logs(bench: Bench, logs: Sequence[LogFile], stretch: Stretch) -> tu
     for _, block, follows in in_time_order(feeds):
         reader.update(block, follows)
     digest, harvest = reader.finish()
+    refuse_ages(digest.span(), "name the stretch with --since, or take its record out")
     complaints = [log.breaks_off for log in logs if log.breaks_off is not None]
     if not digest.read.read:
         names = ", ".join(log.name for log in logs)

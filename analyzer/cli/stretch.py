@@ -6,15 +6,28 @@ import heapq
 import re
 from typing import TYPE_CHECKING
 
-from analyzer.model.instant import Instant, parse_instant
+from analyzer.errors import UsageError
+from analyzer.model.instant import DAY_MS, Instant, format_instant, parse_instant
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-__all__ = ["cut", "first_time", "in_time_order", "last_time"]
+    from analyzer.model.window import Window
+
+__all__ = ["cut", "first_time", "in_time_order", "last_time", "refuse_ages"]
+
+_LONGEST_MS = 3 * 366 * DAY_MS
+"""No request log reaches further; what seems to is a clock that was wrong."""
 
 _KEPT_OPEN = 32
 _TIME = re.compile(rb'"time"\s*:\s*"([^"\\]+)"')
+
+
+def refuse_ages(span: Window | None, mend: str) -> None:
+    """Raise UsageError where requests lie years apart: one wrong clock would make everything between them count."""
+    if span is not None and span.end - span.start > _LONGEST_MS:
+        first, last = (format_instant(time)[:10] for time in (span.start, span.end - 1))
+        raise UsageError(f"requests lie from {first} to {last}: the clock of one was wrong; {mend}")
 
 
 def first_time(lines: bytes) -> Instant | None:

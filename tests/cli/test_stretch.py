@@ -5,8 +5,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from analyzer.cli import stretch
-from analyzer.cli.stretch import cut, first_time, in_time_order, last_time
+from analyzer.cli.stretch import cut, first_time, in_time_order, last_time, refuse_ages
+from analyzer.errors import UsageError
 from analyzer.model.instant import format_instant
+from analyzer.model.window import Window
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -55,3 +57,13 @@ def test_a_block_without_any_time_is_read_at_once() -> None:
         1,
         0,
     ]
+
+
+def test_requests_that_lie_years_apart_are_refused_with_both_days() -> None:
+    day = 86_400_000
+    refuse_ages(None, "mend")
+    refuse_ages(Window(0, 3 * 366 * day), "mend")
+    with pytest.raises(
+        UsageError, match="requests lie from 1970-01-01 to 1973-01-03: the clock of one was wrong; mend"
+    ):
+        refuse_ages(Window(0, 3 * 366 * day + 1), "mend")
