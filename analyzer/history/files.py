@@ -10,6 +10,7 @@ import json
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from msgspec import Struct
 
@@ -116,6 +117,9 @@ _STEPS: Mapping[int, Callable[[pa.Table], pa.Table]] = {}
 
 def _present(kind: Kind, rows: pa.Table, version: int, name: str, wanted: Sequence[str]) -> pa.Table:
     """Bring rows to the present schema: columns that are new are null, those that are gone are left out."""
+    lacking = [each for each in wanted if each not in rows.column_names]
+    if version == SCHEMA_VERSION and lacking:  # to take it for nothing would make numbers up
+        raise TornError(f"{name} lacks {', '.join(lacking[:3])}, which every file of its version has")
     for number in range(version, SCHEMA_VERSION):
         rows = _STEPS.get(number, _as_it_is)(rows)
     schema = pa.schema([SCHEMAS[kind].field(name) for name in wanted])
@@ -123,9 +127,19 @@ def _present(kind: Kind, rows: pa.Table, version: int, name: str, wanted: Sequen
         rows[field.name] if field.name in rows.column_names else pa.nulls(len(rows), field.type) for field in schema
     ]
     try:
-        return pa.table(columns, names=schema.names).cast(schema)
+        present = pa.table(columns, names=schema.names).cast(schema)
     except pa.ArrowException as error:
         raise TornError(f"{name} is no file of {kind.value}: {type(error).__name__}") from None
+    wild = [field.name for field in schema if pa.types.is_floating(field.type) and _is_wild(present[field.name])]
+    if wild:
+        raise TornError(f"{name} holds numbers that are none in {', '.join(wild[:3])}")
+    return present
+
+
+def _is_wild(column: pa.ChunkedArray) -> bool:
+    """Whether a number is not finite, or less than nothing: no count or measure of history is."""
+    known = column.drop_null()
+    return bool(len(known)) and not (pc.all(pc.is_finite(known)).as_py() and pc.min(known).as_py() >= 0)
 
 
 def _as_it_is(rows: pa.Table) -> pa.Table:

@@ -14,7 +14,7 @@ from analyzer.errors import ThrottledError
 from analyzer.history.columns import SCHEMAS, Kind
 from analyzer.history.compaction import Keeping, tidy
 from analyzer.history.dataset import Dataset
-from analyzer.history.files import SCHEMA_VERSION, HistoryError, Label, NewerHistoryError, decode, encode
+from analyzer.history.files import SCHEMA_VERSION, HistoryError, Label, NewerHistoryError, TornError, decode, encode
 from analyzer.history.folder import FolderBlobs
 from analyzer.history.merging import latency_matrix, merged
 from analyzer.history.minutes import Minute, key_rows, request_rows
@@ -157,14 +157,34 @@ def test_some_columns_are_read_as_they_lie_whether_minutes_became_hours_or_not(d
     assert (reading.covered, reading.torn) == ((Window(T, T + 70 * MINUTE),), ())
 
 
-def test_a_column_that_a_file_has_not_is_null(dataset: Dataset) -> None:
-    rows = minute(0).requests.drop_columns(["caller"])
+def written_with(rows: pa.Table) -> bytes:
+    """Return a file of rows as they are, labelled as one of ours."""
     content = encode(Kind.REQUESTS, minute(0).requests, Label("d1", (T,)))
-    file = pq.ParquetFile(pa.BufferReader(content))
+    told = pq.ParquetFile(pa.BufferReader(content)).schema_arrow.metadata
     sink = pa.BufferOutputStream()
-    pq.write_table(rows.replace_schema_metadata(file.schema_arrow.metadata), sink)
-    found, _ = decode(Kind.REQUESTS, sink.getvalue().to_pybytes(), "x", ["caller", "requests"])
+    pq.write_table(rows.replace_schema_metadata(told), sink)
+    written: bytes = sink.getvalue().to_pybytes()
+    return written
+
+
+def test_a_column_that_an_older_file_has_not_is_null(monkeypatch: pytest.MonkeyPatch) -> None:
+    content = written_with(minute(0).requests.drop_columns(["caller"]))
+    with pytest.raises(TornError, match="x lacks caller, which every file of its version has"):
+        decode(Kind.REQUESTS, content, "x", ["caller", "requests"])
+    monkeypatch.setattr("analyzer.history.files.SCHEMA_VERSION", 2)
+    found, _ = decode(Kind.REQUESTS, content, "x", ["caller", "requests"])
     assert found.to_pylist() == [{"caller": None, "requests": 100}]
+
+
+@pytest.mark.parametrize("wild", [float("inf"), float("nan"), -1.0])
+def test_numbers_that_are_none_make_a_file_torn(wild: float) -> None:
+    rows = minute(0).requests
+    place = rows.column_names.index("read_units")
+    spoilt = rows.set_column(
+        place, rows.schema.field(place), pa.array([wild] * len(rows), rows.schema.field(place).type)
+    )
+    with pytest.raises(TornError, match="x holds numbers that are none in read_units"):
+        decode(Kind.REQUESTS, written_with(spoilt), "x")
 
 
 def test_hours_become_days_and_what_is_too_old_goes(dataset: Dataset, folder: Path) -> None:
