@@ -35,7 +35,7 @@ ifdef ARGS
 	$(BIN)/python -m pytest $(ARGS)
 else
 	@rm -f .coverage .coverage.*
-	$(BIN)/python -m pytest --numprocesses 3 --dist loadfile --cov=analyzer --cov-branch --cov-report=
+	$(BIN)/python -m pytest --numprocesses 3 --dist loadfile --no-loadscope-reorder --cov=analyzer --cov-branch --cov-report=
 	$(BIN)/coverage report --include='$(CORE)' --show-missing --skip-covered --fail-under=100
 endif
 

@@ -48,9 +48,10 @@ class Shaping:
             block = self._look(block)
         if self._decoding is None:
             return block if not rest else Block(rest + block.lines, block.position, block.overlong, block.bad)
-        others = self._decoding.others
+        passed = self._decoding.others + sum(self._decoding.bad.values())
         lines = self._decoding.feed(block.lines)
-        if not lines and self._decoding.others > others and not self._is_told and self._take(recognize(block.lines)):
+        is_passed = not lines and self._decoding.others + sum(self._decoding.bad.values()) > passed
+        if is_passed and not self._is_told and self._take(recognize(block.lines)):
             return self.records(block)  # another shape begins within the file
         return self._translated(self._decoding, block, rest + lines)
 
