@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from analyzer.contract.model import Contract
     from analyzer.interfaces import Detector
     from analyzer.model.batch import Batch
+    from analyzer.model.counts import Counts
     from analyzer.model.finding import Finding
     from analyzer.model.sight import Gap, Sight
     from analyzer.model.target import Target
@@ -225,9 +226,10 @@ class Walk:
     def _judge(self, digest: Digest, end: Instant) -> None:
         if self._first is None:
             self._first = min([end - SLICE_MS, *(batch.window.start for batch in self._beside.batches)])
-        observed = self._observe(digest, live_window(self._first, end, self._window_ms))
-        if observed.counts is not None:
-            self._heaviest.take(observed.counts)
+        window = live_window(self._first, end, self._window_ms)
+        counts = digest.result(window)
+        self._heaviest.take(counts)
+        observed = self._observe(digest, window, counts)
         self._take(observed, of_horizon(self._detectors, Horizon.WINDOW), end - SLICE_MS, end)
         self._judged = end
 
@@ -247,11 +249,11 @@ class Walk:
             asked = {(detector.name, one.target) for one in judged.traffic}
             self._was_judged |= asked - skipped
 
-    def _observe(self, digest: Digest, window: Window) -> Observations:
+    def _observe(self, digest: Digest, window: Window, counts: Counts) -> Observations:
         return msgspec.structs.replace(
             self._beside,
             window=window,
-            counts=digest.result(window),
+            counts=counts,
             hours=digest.hours(),
             calls=DeferredBook(digest.calls),
         )
