@@ -374,7 +374,11 @@ def test_what_is_packed_twice_or_is_utf_16_is_read(tmp_path: Path, content: byte
     assert b"".join(read_blocks(log)) == OURS
 
 
-@pytest.mark.parametrize("torn", [gzip.compress(gzip.compress(OURS)[:-6]), gzip.compress(gzip.compress(OURS))[:-9]])
+@pytest.mark.parametrize(
+    "torn",
+    [gzip.compress(gzip.compress(OURS)[:-6]), gzip.compress(gzip.compress(OURS))[:-9]],
+    ids=["inside", "outside"],
+)
 def test_what_is_torn_within_is_read_so_far(tmp_path: Path, torn: bytes) -> None:
     path = tmp_path / "log"
     path.write_bytes(torn)
