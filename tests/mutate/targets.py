@@ -22,20 +22,29 @@ def targets(root: Path) -> Iterator[Target]:
     for room in _ROOMS:
         for path in sorted((root / room).rglob("*.py")):
             if path.name != "__init__.py":
-                yield Target(_module(root, path), path, _tests(root, path))
+                own = _own(root, path)
+                yield Target(_module(root, path), path, own, _of_users(root, path, own))
 
 
 def _module(root: Path, path: Path) -> str:
     return ".".join(path.relative_to(root).with_suffix("").parts)
 
 
-def _tests(root: Path, path: Path) -> tuple[Path, ...]:
+def _own(root: Path, path: Path) -> tuple[Path, ...]:
+    """Return the tests of a module's name, and of a helper those beside them that import it."""
     folder = root / "tests" / path.relative_to(root / "analyzer").parent
-    own = sorted({*folder.glob(f"test_{path.stem}.py"), *folder.glob(f"test_{path.stem}_*.py")})
+    named = sorted({*folder.glob(f"test_{path.stem}.py"), *folder.glob(f"test_{path.stem}_*.py")})
     if path.parent.name != "detectors":
-        return tuple(own)
-    users = _users(root, _module(root, path))
-    return tuple(dict.fromkeys([*own, *(test for user in users for test in _tests(root, user))]))
+        return tuple(named)
+    beside = [test for test in sorted(folder.glob("test_*.py")) if _module(root, path) in _imported(test)]
+    return tuple(dict.fromkeys([*named, *beside]))
+
+
+def _of_users(root: Path, path: Path, own: tuple[Path, ...]) -> tuple[Path, ...]:
+    if path.parent.name != "detectors":
+        return ()
+    found = (test for user in _users(root, _module(root, path)) for test in _own(root, user))
+    return tuple(test for test in dict.fromkeys(found) if test not in own)
 
 
 def _users(root: Path, module: str) -> list[Path]:

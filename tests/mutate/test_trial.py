@@ -43,10 +43,22 @@ def test_a_module_whose_own_tests_fail_has_no_time(tmp_path: Path) -> None:
 
 
 def test_a_detector_is_tried_by_its_own_tests_and_a_helper_by_those_of_its_users() -> None:
-    found = {target.module: {path.name for path in target.tests} for target in targets(ROOT)}
-    assert {"test_hot_key.py", "test_hot_key_samples.py"} <= found["analyzer.detectors.heat.hot_key"]
-    assert {"test_key_facts.py", "test_hot_key.py"} <= found["analyzer.detectors.key_facts"]
-    assert [module for module, tests in found.items() if not tests] == []
+    own = {target.module: {path.name for path in target.tests} for target in targets(ROOT)}
+    users = {target.module: {path.name for path in target.of_users} for target in targets(ROOT)}
+    assert {"test_hot_key.py", "test_hot_key_samples.py"} <= own["analyzer.detectors.heat.hot_key"]
+    assert users["analyzer.detectors.heat.hot_key"] == set()
+    assert "test_key_facts.py" in own["analyzer.detectors.key_words"]
+    assert "test_hot_key.py" in users["analyzer.detectors.key_words"] - own["analyzer.detectors.key_words"]
+    assert [module for module in own if not own[module] | users[module]] == []
+
+
+def test_where_its_own_tests_notice_nothing_those_of_users_are_asked(tmp_path: Path) -> None:
+    target = made_up(tmp_path, WARM)
+    user = tmp_path / "test_user.py"
+    user.write_text(WARM.replace("9", "7"), encoding="utf-8")
+    target = target._replace(of_users=(user,))
+    assert all(is_noticed(target, each.tree, 1) for each in mutants(SOURCE))
+    assert take_seconds(target, ast.parse(SOURCE)) is not None
 
 
 @pytest.mark.parametrize("module", sorted(explanations()))

@@ -42,11 +42,12 @@ _TIMES_AS_LONG = 8
 
 
 class Target(NamedTuple):
-    """A module and the tests that are its own."""
+    """A module and the tests that are its own; those of its users are asked where its own notice nothing."""
 
     module: str
     path: Path
     tests: tuple[Path, ...]
+    of_users: tuple[Path, ...] = ()
 
 
 class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
@@ -86,7 +87,7 @@ def is_noticed(target: Target, tree: ast.Module, seconds: float) -> bool:
 def warm_up(target: Target) -> None:
     """Import what tests need beside the program itself, so that no mutant waits for it again."""
     with redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):
-        pytest.main([*_QUIET, "--collect-only", *map(str, target.tests)])
+        pytest.main([*_QUIET, "--collect-only", *map(str, target.tests + target.of_users)])
     _forget()
 
 
@@ -101,7 +102,8 @@ def _tried(target: Target, tree: ast.Module) -> int:
     sys.meta_path.insert(0, _Finder(target, tree))
     try:
         with redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):
-            return int(pytest.main([*_QUIET, "-x", *map(str, target.tests)]))
+            asked = [tests for tests in (target.tests, target.of_users) if tests]
+            return int(any(pytest.main([*_QUIET, "-x", *map(str, tests)]) for tests in asked))
     except BaseException:  # noqa: BLE001  whatever it is, it was noticed
         return 1
 
