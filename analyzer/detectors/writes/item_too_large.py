@@ -24,7 +24,7 @@ from analyzer.traffic.sequences import SeenSize, sizes
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from analyzer.model.calls import Call
+    from analyzer.model.calls import Call, CallPart
     from analyzer.model.counts import KeyName
     from analyzer.model.finding import KeyShown
     from analyzer.model.shape import Shape
@@ -72,11 +72,9 @@ class ItemTooLarge(Struct, frozen=True):
 
     def _refused(self, refused: list[Refused], lost: list[Call], near: int, traffic: Traffic) -> Finding:
         calls = add(one.calls for one in refused)
-        rows = [traffic.rows[one.row] for one in refused]
+        most = max(refused, key=lambda one: one.calls.value, default=None)
         keys = _keys(lost)
-        row = (
-            max(rows, key=lambda row: row.failed.value) if rows else row_of(lost[0].shape, lost[0].caller, traffic.rows)
-        )
+        row = row_of(lost[0].shape, lost[0].caller, traffic.rows) if most is None else traffic.rows[most.row]
         caller = lost[0].caller if row is None else row.caller
         shape = lost[0].shape if row is None else row.shape
         total = counted(calls if refused else Estimate.exact(len(lost)), "write")
@@ -110,7 +108,7 @@ class ItemTooLarge(Struct, frozen=True):
         call, size = largest.call, largest.low // _KILOBYTE
         row = row_of(call.shape, call.caller, traffic.rows)
         key = None if call.key is None else key_named(call.key, call.shape, traffic)
-        others = f", and {number(len(near) - 1)} others are as near" if len(near) > 1 else ""
+        others = f", with {counted(Estimate.exact(len(near) - 1), 'other')} as near" if len(near) > 1 else ""
         least = "" if largest.is_exact else "at least "
         return finding(
             self.name,
@@ -140,19 +138,27 @@ def _lost(traffic: Traffic) -> list[Call]:
     found = []
     for call in () if traffic.calls is None else traffic.calls.of(traffic.target):
         if call.error in _REFUSALS:
-            is_over = not call.message and (call.item_bytes or 0) > ITEM_BYTES
-            if is_over or _SAYS_SO.search(call.message):
+            if _SAYS_SO.search(call.message) or (not call.message and _is_over(call.item_bytes)):
                 found.append(call)
-        elif any(part.canceled in _REFUSALS and (part.item_bytes or 0) > ITEM_BYTES for part in call.parts):
+        elif any(map(_is_refused, call.parts)):
             found.append(call)
     return found
+
+
+def _is_over(item_bytes: int | None) -> bool:
+    return item_bytes is not None and item_bytes > ITEM_BYTES
+
+
+def _is_refused(part: CallPart) -> bool:
+    """Whether a part of a transaction is to blame for its size: of a part no message is told."""
+    return part.canceled in _REFUSALS and _is_over(part.item_bytes)
 
 
 def _keys(lost: list[Call]) -> list[KeyName]:
     """Return the keys of refused items, those that were tried most first."""
     times: Counter[KeyName] = Counter()
     for call in lost:
-        parts = [part.key for part in call.parts if part.canceled in _REFUSALS and (part.item_bytes or 0) > ITEM_BYTES]
+        parts = [part.key for part in call.parts if _is_refused(part)]
         times.update(name for name in [call.key, *parts] if name is not None)
     return sorted(times, key=lambda name: (-times[name], name))
 

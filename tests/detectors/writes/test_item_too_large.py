@@ -68,6 +68,36 @@ def test_an_error_without_a_message_convicts_where_the_size_is_told() -> None:
     lost = call("PutItem", key=BIG, error="ValidationException", item_bytes=420_000)
     (one,) = found(seen(lost, rows=(row(shape("PutItem", "putitem"), caller="api"),)))
     assert (one.severity, one.key) == (Severity.CRITICAL, {"PK": "REPORT#7", "SK": "META"})
+    assert one.evidence["limit_kilobytes"] == 400
+    assert one.advice[0].text.startswith("Let api keep what was refused, in a dead-letter queue")
+
+
+def part(size: int | None, canceled: str, name: str = "REPORT#7") -> CallPart:
+    return CallPart(position=0, operation="Put", table="cases", key=item(name), item_bytes=size, canceled=canceled)
+
+
+@pytest.mark.parametrize(("size", "count"), [(400 * 1024 + 1, 1), (400 * 1024, 0), (None, 0)])
+def test_an_item_of_just_400_kilobytes_is_within_the_limit(size: int | None, count: int) -> None:
+    lone = call("PutItem", key=BIG, error="ValidationException", item_bytes=size)
+    assert len(found(seen(lone))) == count
+    fields: dict[str, Any] = {"key": None, "error": "TransactionCanceledException"}
+    whole = call("TransactWriteItems", parts=(part(size, "ValidationError"),), **fields)
+    assert len(found(seen(whole))) == count
+
+
+def test_only_the_part_that_was_refused_for_its_size_is_named() -> None:
+    parts = (part(500_000, "None", "A"), part(300, "ValidationError", "B"), part(450_000, "ValidationError", "C"))
+    fields: dict[str, Any] = {"key": None, "error": "TransactionCanceledException"}
+    (one,) = found(seen(call("TransactWriteItems", parts=parts, **fields)))
+    assert (one.key, one.evidence["keys"]) == ({"PK": "C"}, 1)
+    assert found(seen(call("TransactWriteItems", parts=parts[:2], **fields))) == []
+
+
+def test_the_caller_with_most_refusals_for_size_is_named_whatever_else_fails() -> None:
+    rows = (row(shape("PutItem", "a"), caller="throttled", failed=900), row(shape("PutItem", "b"), caller="reporter"))
+    (one,) = found(seen(rows=rows, refusals=(refused(SAID, 2, 0), refused(SAID, 3, 1))))
+    assert (one.caller, one.fingerprint) == ("reporter", "b")
+    assert one.summary.startswith("5 writes of reporter")
 
 
 def test_a_part_of_a_transaction_that_is_too_large_counts() -> None:
@@ -108,7 +138,7 @@ def test_an_item_that_became_small_again_is_not_near() -> None:
 
 def test_the_size_of_an_item_whose_key_is_not_known_counts_too() -> None:
     large = call("Query", key=None, item_bytes=390_000, trace="t")
-    (one,) = found(seen(large, call("DeleteItem", 1, key=None, item_bytes=390_000, trace="t")))
+    (one,) = found(seen(large, call("DeleteItem", 1, key=None, item_bytes=395_000, trace="t")))
     assert (one.key, one.evidence["size_kilobytes"]) == (None, 380.9)
     assert one.summary.startswith("an item of cases has 380 KB")
 
@@ -117,7 +147,17 @@ def test_others_that_are_near_are_counted() -> None:
     large = [call("PutItem", n, key=item(f"R{n}", "M"), item_bytes=360_000 + n) for n in range(3)]
     (one,) = found(seen(*large))
     assert one.key == {"PK": "R2", "SK": "M"}
-    assert "and 2 others are as near" in one.summary
+    assert one.summary.endswith("of the 400 KB that an item may have, with 2 others as near")
+    assert one.evidence["items_near_limit"] == 3
+
+
+def test_one_other_is_counted_and_one_alone_has_none_beside_it() -> None:
+    large = [call("PutItem", n, key=item(f"R{n}", "M"), item_bytes=360_000) for n in range(2)]
+    (two,) = found(seen(*large))
+    assert two.summary.endswith("with 1 other as near")
+    (alone,) = found(seen(large[0]))
+    assert alone.summary.endswith("may have")
+    assert alone.evidence["limit_kilobytes"] == 400
 
 
 @pytest.mark.parametrize(("kind", "wanted"), [("S", '\'{"PK":{"S":"{key}"}}\''), ("N", '\'{"PK":{"N":"{key}"}}\'')])
