@@ -10,6 +10,7 @@ from analyzer.detectors.advice import advise, ask_owner
 from analyzer.detectors.thresholds import Share, Whole
 from analyzer.detectors.verdict import finding
 from analyzer.detectors.words import number, percent, who
+from analyzer.detectors.writing import row_of
 from analyzer.model.finding import Advice, Confidence, Direction, Finding, Risk, SelfHeals, Severity
 from analyzer.model.sight import Horizon, Sight, Skipped, SkipReason
 from analyzer.traffic.dropped import Left, left_behind
@@ -17,7 +18,7 @@ from analyzer.traffic.dropped import Left, left_behind
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from analyzer.model.traffic import PatternTraffic, Traffic
+    from analyzer.model.traffic import Traffic
 
 __all__ = ["UnprocessedDropped"]
 
@@ -50,21 +51,23 @@ class UnprocessedDropped(Struct, frozen=True):
 
     def _finding(self, group: Left, traffic: Traffic) -> Finding:
         is_write = group.operation in _WRITES
-        row = _row(group, traffic)
+        first = group.left[0].call
+        row = row_of(first.shape, group.caller, traffic.rows)
         share = len(group.left) / group.handed_back
         is_habit = share >= self.left_share
+        items = "1 item was" if group.items == 1 else f"{number(group.items)} items were"
         batches = "a batch" if len(group.left) == 1 else f"{number(len(group.left))} batches"
         return finding(
             self.name,
             traffic,
             _severity(is_write=is_write, is_habit=is_habit),
             f"{who(group.caller)} never sent again what {group.operation} handed back of {batches} to {traffic.target}:"
-            f" {number(group.items)} items were {'not written' if is_write else 'not read'}, and no error says so",
+            f" {items} not {'written' if is_write else 'read'}, and no error says so",
             confidence=Confidence.CERTAIN if is_habit and len(group.left) >= self.sure_batches else Confidence.LIKELY,
             because=_because(group, share, is_habit=is_habit),
             subject="\x1f".join((group.operation, group.caller or "")),
             pattern=None if row is None else row.attribution.pattern,
-            fingerprint=group.left[0].call.fingerprint,
+            fingerprint=first.fingerprint,
             caller=group.caller,
             direction=Direction.WRITE if is_write else Direction.READ,
             evidence={
@@ -99,11 +102,6 @@ def _because(group: Left, share: float, *, is_habit: bool) -> str | None:
         tells = "whether it told its own caller, or queues the rest, is not visible"
         return f"it sends most again and gave up on {percent(share)}: {tells}"
     return "it was seen once" if len(group.left) == 1 else None
-
-
-def _row(group: Left, traffic: Traffic) -> PatternTraffic | None:
-    rows = [row for row in traffic.rows if row.shape.operation == group.operation and row.caller == group.caller]
-    return max(rows, key=lambda row: row.requests.value, default=None)
 
 
 _SNIPPETS = {

@@ -10,7 +10,7 @@ from analyzer.model.finding import Confidence, Direction, Finding, Severity
 from analyzer.model.sight import Skipped, SkipReason
 from analyzer.model.window import Window
 from tests.support.calls import book, call, item
-from tests.support.evidence import row, shape, traffic
+from tests.support.evidence import UNDECLARED, row, shape, traffic
 
 WRITE = shape("BatchWriteItem", "w", writes=True)
 READ = shape("BatchGetItem", "r")
@@ -40,24 +40,68 @@ def test_dropped_writes_are_critical_and_dropped_reads_high(of: Any, severity: A
     (one,) = found(batch(0, "a", "b", of=of, back=1), batch(5, "c", of=of, back=1), rows=(row(of),))
     assert (one.severity, one.direction, one.confidence) == (severity, direction, Confidence.CERTAIN)
     assert (one.caller, one.pattern, one.evidence["items_dropped"]) == ("api", "load-case", 2)
-    assert [advice.action for advice in one.advice if advice.snippet is not None] == ["retry-unprocessed"]
+    assert one.summary.startswith("api never sent again what")
+    assert "of 2 batches to cases: 2 items were not" in one.summary
+
+
+def test_writes_are_sent_again_and_slowed_and_reads_are_sent_again() -> None:
+    (write,) = found(batch(0, "a", back=1))
+    assert [(one.action, one.reversible) for one in write.advice] == [
+        ("fix-caller", None),
+        ("retry-unprocessed", True),
+        ("pace-writes", True),
+    ]
+    assert "UnprocessedItems" in write.advice[1].text
+    assert "run its input again" in write.advice[1].text
+    (read,) = found(batch(0, "a", of=READ, back=1))
+    assert [(one.action, one.reversible) for one in read.advice] == [("fix-caller", None), ("retry-unprocessed", True)]
+    assert "UnprocessedKeys" in read.advice[1].text
+    assert "run its input again" not in read.advice[1].text
+
+
+def test_it_is_one_fault_a_caller_and_operation() -> None:
+    told = found(batch(0, "a", back=1), batch(1, "b", of=READ, back=1), batch(2, "c", back=1, caller=None))
+    assert {one.subject for one in told} == {"BatchWriteItem\x1fapi", "BatchGetItem\x1fapi", "BatchWriteItem\x1f"}
+
+
+def test_the_pattern_is_that_of_the_batch_that_was_left() -> None:
+    others = (
+        row(shape("BatchWriteItem", "other"), UNDECLARED, requests=9000),
+        row(WRITE, UNDECLARED, caller="importer"),
+    )
+    (one,) = found(batch(0, "a", back=1), rows=(*others, row(WRITE, requests=1)))
+    assert (one.fingerprint, one.pattern) == ("w", "load-case")
 
 
 def test_one_batch_may_be_a_process_that_was_stopped() -> None:
     (one,) = found(batch(0, "a", back=1), rows=())
     assert (one.confidence, one.because, one.pattern) == (Confidence.LIKELY, "it was seen once", None)
+    assert "handed back of a batch to cases: 1 item was not written" in one.summary
+
+
+def sent_again(many: int, of: Any = WRITE) -> list[Any]:
+    return [
+        one
+        for n in range(many)
+        for one in (batch(n, f"k{n}", of=of, back=1), batch(n + 0.5, f"k{n}", of=of, trace=f"t{n}"))
+    ]
 
 
 @pytest.mark.parametrize(("of", "severity"), [(WRITE, Severity.MEDIUM), (READ, Severity.LOW)])
 def test_a_caller_that_sends_most_of_it_again_may_come_back_later(of: Any, severity: Severity) -> None:
-    calls = [
-        one
-        for n in range(3)
-        for one in (batch(n, f"k{n}", of=of, back=1), batch(n + 0.5, f"k{n}", of=of, trace=f"t{n}"))
-    ]
-    (one,) = found(*calls, batch(9, "last", of=of, back=1))
+    (one,) = found(*sent_again(3, of), batch(9, "last", of=of, back=1))
     assert (one.severity, one.confidence) == (severity, Confidence.LIKELY)
     assert one.evidence["left_share"] == 0.25
+    assert (one.because or "").startswith("it sends most again and gave up on 25%: ")
+
+
+@pytest.mark.parametrize(
+    ("again", "severity", "confidence"),
+    [(2, Severity.CRITICAL, Confidence.CERTAIN), (3, Severity.MEDIUM, Confidence.LIKELY)],
+)
+def test_who_leaves_half_of_it_does_so_by_habit(again: int, severity: Severity, confidence: Confidence) -> None:
+    (one,) = found(*sent_again(again), batch(8, "x", back=1), batch(9, "y", back=1))
+    assert (one.severity, one.confidence) == (severity, confidence)
 
 
 def test_what_was_sent_again_is_nothing() -> None:
@@ -65,7 +109,7 @@ def test_what_was_sent_again_is_nothing() -> None:
 
 
 def test_batches_that_nobody_can_follow_are_told_as_such() -> None:
-    (one,) = outcomes(batch(0, "a", back=1, trace_whole=False))
+    (one,) = outcomes(batch(0, "a", back=1, trace_whole=False), batch(1, "b", trace_whole=False))
     assert isinstance(one, Skipped)
     assert one.reason is SkipReason.NOT_COVERED
 
