@@ -12,8 +12,9 @@ from msgspec import Struct
 from analyzer.detectors.advice import advise, aws, quoted
 from analyzer.detectors.thresholds import Whole
 from analyzer.detectors.verdict import finding
-from analyzer.detectors.words import number, who
+from analyzer.detectors.words import counted, number, who
 from analyzer.detectors.writing import key_named, look_at, row_of, time_words
+from analyzer.model.estimate import Estimate
 from analyzer.model.finding import Advice, Confidence, Direction, Finding, Risk, SelfHeals, Severity, Victim
 from analyzer.model.instant import format_instant
 from analyzer.model.sight import Horizon, Sight, Skipped
@@ -58,6 +59,7 @@ class StuckLock(Struct, frozen=True):
         key = key_named(lock.name, last.shape, traffic)
         row = row_of(last.shape, last.caller, traffic.rows)
         taken = lock.taken
+        others = f" and {counted(Estimate.exact(len(callers) - 1), 'other')}" if len(callers) > 1 else ""
         since = (
             "it was taken before all that is known"
             if taken is None
@@ -67,8 +69,8 @@ class StuckLock(Struct, frozen=True):
             self.name,
             traffic,
             Severity.MEDIUM if lock.is_lock else Severity.LOW,
-            f"{number(len(lock.failures))} attempts of {who(callers[0][0])} to take {{key}} in {traffic.target} failed"
-            f" over {time_words(lock.seconds)}, and nothing wrote or deleted it meanwhile: {since}",
+            f"{number(len(lock.failures))} attempts of {who(callers[0][0])}{others} to take {{key}} in {traffic.target}"
+            f" failed over {time_words(lock.seconds)}, and nothing wrote or deleted it meanwhile: {since}",
             confidence=Confidence.LIKELY if lock.is_lock else Confidence.POSSIBLE,
             because="its owner may still be at work: a lock without an expiry does not tell"
             if lock.is_lock

@@ -6,7 +6,7 @@ import pytest
 
 from analyzer.detectors.writes.stuck_lock import StuckLock
 from analyzer.model.calls import CallPart
-from analyzer.model.finding import Confidence, Finding, Severity
+from analyzer.model.finding import Confidence, Finding, SelfHeals, Severity, Victim
 from analyzer.model.target import Target
 from analyzer.model.traffic import Place
 from analyzer.model.window import Window
@@ -42,6 +42,32 @@ def test_attempts_that_failed_for_a_quarter_of_an_hour_are_medium() -> None:
     assert [advice.action for advice in one.advice] == ["check-client", "release-lock", "use-conditional-write"]
     assert "changes production" in (one.advice[1].command or "")
     assert one.advice[0].command is not None
+    assert [advice.reversible for advice in one.advice] == [None, False, True]
+    assert (one.self_heals or SelfHeals("yes", "")).answer == "no"
+    assert one.summary.startswith("3 attempts of ci to take {key} in deploy-locks failed over 15 minutes")
+
+
+def test_who_tried_most_is_named_and_all_of_them_wait() -> None:
+    tried = [*asked(600, 900), *asked(950, caller="deploy"), *asked(970, caller=None), *asked(1500)]
+    (one,) = found(*tried)
+    assert (one.caller, one.victims) == ("ci", (Victim("ci", None), Victim("deploy", None), Victim(None, None)))
+    assert one.summary.startswith("5 attempts of ci and 2 others to take {key}")
+    (one,) = found(*asked(600, 900), *asked(1500, caller="deploy"))
+    assert one.summary.startswith("3 attempts of ci and 1 other to take {key}")
+
+
+@pytest.mark.parametrize(("key", "subject"), [(SHOP, "shop\t"), (item("shop", "deploy"), "shop\tdeploy")])
+def test_it_is_one_fault_a_key(key: Any, subject: str) -> None:
+    (one,) = found(*asked(600, 900, 1500, key=key))
+    assert one.subject == subject
+
+
+def test_the_last_attempt_tells_what_is_asked_now() -> None:
+    now = shape("UpdateItem", "now", condition="attribute_not_exists(PK) OR holder = ? OR until < ?")
+    (one,) = found(*asked(600, 900), *asked(1500, of=now))
+    assert (one.fingerprint, one.evidence["condition"]) == ("now", now.condition)
+    assert (one.self_heals or SelfHeals("yes", "")).answer == "unknown"
+    assert '\'{"#held":"holder"}\'' in (one.advice[1].command or "")
 
 
 def test_a_lock_taken_before_all_that_is_known_has_no_age() -> None:
@@ -140,6 +166,7 @@ def test_an_index_and_a_target_without_calls_are_silent() -> None:
     ("condition", "names"),
     [
         ("attribute_not_exists(PK) OR holder = ?", '{"#held":"holder"}'),
+        ("attribute_not_exists(PK) OR h\u00e4lt = ?", '{"#held":"h\u00e4lt"}'),
         ("attribute_not_exists(PK)", '{"#held":"HOLDER_ATTRIBUTE"}'),
         ("lock.holder = ?", '{"#held":"HOLDER_ATTRIBUTE"}'),
     ],
