@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import sys
 from typing import TYPE_CHECKING, Annotated, TypeVar
@@ -47,6 +46,8 @@ def say_region(aws: Aws) -> None:
 
 def with_aws(work: Callable[[AwsCaller, str], Awaitable[T]], region: str | None, profile: str | None) -> T:
     """Do work that asks AWS; it gets the caller and the region that is asked. Raises CollectError as the work does."""
+    import asyncio  # noqa: PLC0415 -- three megabytes that a command on files alone does not need
+
     from collectors.aws.config import AwsConfig  # noqa: PLC0415 (light start)
     from collectors.aws.session import Aws  # noqa: PLC0415 (heavy)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -71,6 +70,8 @@ def read_history(place: str, settings: Settings, work: Callable[[Dataset], Await
 
     A bucket is asked with the credentials of whoever types, in the region that the configuration names for it.
     """
+    import asyncio  # noqa: PLC0415 -- three megabytes that a log alone does not need
+
     from analyzer.history.files import HistoryError, NewerHistoryError  # noqa: PLC0415 -- pyarrow costs half a second
     from analyzer.history_opening import open_dataset  # noqa: PLC0415 -- same
 
