@@ -109,8 +109,8 @@ class TransactionConflict(Struct, frozen=True):
 
 def _summary(told: Collisions, key: KeyShown | None, traffic: Traffic) -> str:
     place = f"{traffic.target}" if key is None else f"{{key}} in {traffic.target}"
-    growth = told.growth or 0.0
-    grows = f", {number(round(growth, 1))} times as often in the end as at first" if growth > 1 else ""
+    growth = _growth(told)
+    grows = "" if growth is None else f", {number(round(growth, 1))} times as often in the end as at first"
     share = "" if told.share is None else f" ({percent(told.share)} of {number(told.calls.value)})"
     if told.source is SourceName.CLOUDWATCH_METRICS:
         return f"CloudWatch counts {number(told.failed.value)} conflicts of transactions on items of {place}{grows}"
@@ -119,6 +119,11 @@ def _summary(told: Collisions, key: KeyShown | None, traffic: Traffic) -> str:
         f"{between(told.failed)} calls of {who(row.caller)} on {place} failed{share} because another"
         f" transaction held the item{grows}"
     )
+
+
+def _growth(told: Collisions) -> float | None:
+    """Return by how much conflicts became more; None where they did not, or nobody knows."""
+    return told.growth if told.growth is not None and told.growth > 1 else None
 
 
 def _doubt(told: Collisions) -> str | None:
@@ -175,7 +180,7 @@ def _advice(told: Collisions, key: KeyShown | None, traffic: Traffic) -> Iterato
             takes="a deploy of writers and readers",
             snippet='key["SK"] = f"TOTAL#{random.randrange(10)}"  # one of ten, read them all',
         )
-    if (told.growth or 0) > 1:
+    if _growth(told) is not None:
         yield advise(
             "use-queue",
             "Let one consumer an item write: a FIFO queue with the item's key as its message group",

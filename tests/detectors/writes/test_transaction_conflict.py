@@ -49,15 +49,21 @@ def test_conflicts_of_one_in_a_hundred_are_medium_and_name_the_item() -> None:
     assert (one.key, one.evidence["key_conflicts"]) == ({"PK": "TOTAL", "SK": "DAY"}, 20)
     assert one.evidence["cancellations"] == "TransactionConflict 20 (part 1)"
     assert [advice.action for advice in one.advice] == ["retry-with-jitter", "shard-key"]
+    assert one.because is None
 
 
 @pytest.mark.parametrize(
     ("times", "requests", "severity"),
     [
         (4, 100, Severity.LOW),
+        (2, 2000, Severity.LOW),
         (9, 1000, Severity.LOW),
+        (10, 1000, Severity.MEDIUM),
         (5, 400, Severity.MEDIUM),
         (19, 40, Severity.MEDIUM),
+        (19, 76, Severity.MEDIUM),
+        (20, 80, Severity.HIGH),
+        (20, 81, Severity.MEDIUM),
         (40, 100, Severity.HIGH),
         (24, 100, Severity.MEDIUM),
     ],
@@ -90,20 +96,56 @@ def test_conflicts_that_fail_twice_the_part_of_the_attempts_are_worse() -> None:
     assert one.severity is Severity.MEDIUM
 
 
+@pytest.mark.parametrize(
+    ("served", "requests", "severity"),
+    [
+        ((90, 40), 400, Severity.HIGH),
+        ((90, 41), 400, Severity.MEDIUM),
+        ((90, 40), 401, Severity.MEDIUM),
+        ((90, 40), 40, Severity.CRITICAL),
+        ((90, 40), 41, Severity.HIGH),
+    ],
+    ids=["twice of a twentieth", "less than twice", "less than a twentieth", "of a half", "of less than a half"],
+)
+def test_a_backlog_is_what_doubles(served: tuple[int, int], requests: float, severity: Severity) -> None:
+    (one,) = found(*growing(10, 10, served), requests=requests)
+    assert one.severity is severity
+
+
+def test_conflicts_that_become_more_get_a_queue() -> None:
+    (one,) = found(*growing(10, 15, (90, 85)), requests=500)
+    assert "1.5 times as often in the end as at first" in one.summary
+    assert [(advice.action, advice.reversible) for advice in one.advice] == [
+        ("retry-with-jitter", None),
+        ("shard-key", True),
+        ("use-queue", True),
+    ]
+
+
 def test_conflicts_that_rise_with_the_load_are_no_backlog() -> None:
     (one,) = found(*growing(10, 40, (90, 360)), requests=500)
     assert (one.severity, one.evidence["growth"]) == (Severity.MEDIUM, 1.0)
     assert "in the end" not in one.summary
+    assert [advice.action for advice in one.advice] == ["retry-with-jitter", "shard-key"]
 
 
 def test_where_the_book_holds_failures_alone_nothing_is_said_of_growth() -> None:
     (one,) = found(*growing(10, 40, (0, 0)), requests=500)
     assert one.evidence["growth"] is None
+    assert "in the end" not in one.summary
+    assert [advice.action for advice in one.advice] == ["retry-with-jitter", "shard-key"]
 
 
 def test_transactions_of_one_item_need_none() -> None:
     (one,) = found(*hits(20, members=1))
     assert [advice.action for advice in one.advice] == ["retry-with-jitter", "drop-transaction"]
+    assert one.advice[1].reversible is True
+
+
+@pytest.mark.parametrize(("times", "named"), [(10, {"PK": "TOTAL", "SK": "DAY"}), (9, None)])
+def test_a_key_with_half_of_the_conflicts_is_named(times: int, named: dict[str, str] | None) -> None:
+    (one,) = found(*hits(times), *(conflict(n, parts=on(item(f"J{n}", "M")), members=2) for n in range(10)))
+    assert one.key == named
 
 
 def test_of_many_items_none_is_named() -> None:
@@ -121,6 +163,7 @@ def test_each_reason_counts_for_itself() -> None:
     (one,) = found(*told, requests=26)
     assert (one.severity, one.confidence) == (Severity.MEDIUM, Confidence.LIKELY)
     assert (one.evidence["conflicts"], one.evidence["conflict_share"]) == (9, None)
+    assert (one.because or "").startswith("the log holds nothing but failures")
     assert one.evidence["cancellations"] == (
         "ConditionalCheckFailed 10 (part 2), TransactionConflict 9 (part 1), ThrottlingError 7 (part 1)"
     )
@@ -131,9 +174,12 @@ def test_a_conflict_at_another_table_is_not_of_this_one() -> None:
 
 
 def test_positions_are_left_out_where_they_are_many() -> None:
-    calls = [conflict(n, *([None] * (n % 5)), "TransactionConflict") for n in range(20)]
+    calls = [conflict(n, *([None] * (n % 4)), "TransactionConflict") for n in range(20)]
     (one,) = found(*calls)
     assert one.evidence["cancellations"] == "TransactionConflict 20"
+    calls = [conflict(n, *([None] * (n % 3)), "TransactionConflict") for n in range(20)]
+    (one,) = found(*calls)
+    assert one.evidence["cancellations"] == "TransactionConflict 20 (part 1, 2, 3)"
 
 
 def test_without_the_book_the_message_tells_the_reason() -> None:
