@@ -87,9 +87,10 @@ class RetryStorm(Struct, frozen=True):
 
     def _finding(self, storm: _Storm, traffic: Traffic) -> Finding:
         row = storm.row
-        of_all = _tries(row) / max(sum(_tries(one) for one in traffic.rows if not one.secondary), 1.0)
+        of_all = _tries(row) / sum(_tries(one) for one in traffic.rows if not one.secondary)
         is_most = of_all >= self.most_of_traffic and _failed(row) > 0
-        mode = _SDK_ATTEMPTS.get(round(row.attempts_a_request or 0)) if storm.factor >= self.attempts else None
+        tries = row.attempts_a_request
+        mode = None if tries is None else _SDK_ATTEMPTS.get(round(tries))
         return finding(
             self.name,
             traffic,
@@ -104,7 +105,7 @@ class RetryStorm(Struct, frozen=True):
             direction=Direction.WRITE if row.shape.writes else Direction.READ,
             evidence={
                 "demand_factor": round(storm.factor, 3),
-                "attempts_a_request": None if row.attempts_a_request is None else round(row.attempts_a_request, 3),
+                "attempts_a_request": None if tries is None else round(tries, 3),
                 "refused_share": round(storm.refused_share, 5),
                 "repeated_calls": storm.repeated,
                 "requests": round(row.requests.value, 1),
@@ -121,7 +122,8 @@ def _failed(row: PatternTraffic) -> float:
 
 
 def _refused_share(row: PatternTraffic) -> float:
-    return max(_failed(row), row.throttled.value) / max(row.requests.value, 1.0)
+    """Return which part of a row's calls was refused at least once; of rows in which something was asked."""
+    return max(_failed(row), row.throttled.value) / row.requests.value
 
 
 def _tries(row: PatternTraffic) -> float:

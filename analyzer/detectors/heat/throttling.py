@@ -115,8 +115,7 @@ class Throttling(Struct, frozen=True):
 
 
 def _of_key(asked: KeyHeat, hit: LimitHit) -> str:
-    tries = max(asked.tries, 0.0 if hit.tries is None else hit.tries.value)
-    return f"; {number(asked.tries)} of {number(tries)} refused tries asked for {{key}}"
+    return f"; {number(asked.tries)} of {number(max(asked.tries, _refused(hit)))} refused tries asked for {{key}}"
 
 
 def _key_evidence(asked: KeyHeat) -> dict[str, float | str | None]:
@@ -145,7 +144,7 @@ def _summary(hit: LimitHit, traffic: Traffic) -> str:
         of = f", most of them {busiest}" if busiest else ""
         return (
             f"{share} of {hit.direction} requests to {traffic.target} were throttled"
-            f" ({number(hit.events or 0)} throttle events{of}) by {limit}"
+            f" ({number(_refused(hit))} throttle events{of}) by {limit}"
         )
     most = hit.hurt[0] if hit.hurt else None
     failed = "" if hit.failed is None else f", {between(hit.failed)} calls failed"

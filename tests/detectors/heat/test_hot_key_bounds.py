@@ -270,6 +270,15 @@ def test_a_single_refusal_is_carried_too(tries: int, told_key: dict[str, str]) -
     assert [one.key for one in found(traffic(keys=(whole, item)))] == [told_key]
 
 
+@pytest.mark.parametrize(("tries", "told_key"), [(160, {"PK": "CASE#7", "SK": "A"}), (159, {"PK": "CASE#7"})])
+def test_where_nothing_was_served_an_item_stands_for_its_collection_by_its_refusals_alone(
+    tries: int, told_key: dict[str, str]
+) -> None:
+    whole = key((), tries=200, tries_share=1.0, share=exactly(0.0))
+    item = key((), level=ITEM, values=("CASE#7", "A"), tries=tries, tries_share=0.7, share=exactly(0.0))
+    assert [one.key for one in found(traffic(keys=(whole, item), throttles=(RANGE,)))] == [told_key]
+
+
 def test_half_a_unit_is_carried_too() -> None:
     whole = key((0.05,), share=exactly(0.4))
     item = key((0.05,), level=ITEM, values=("CASE#7", "A"), share=exactly(0.4))

@@ -9,9 +9,9 @@ import pytest
 from analyzer.detectors.heat.throttling import Throttling
 from analyzer.model.finding import Confidence, Direction, Finding, Risk, Severity
 from analyzer.model.sight import Sight
-from analyzer.model.traffic import Capacity, Hurt, Place, Throttles
+from analyzer.model.traffic import Capacity, Hurt, KeyHeat, Place, Throttles
 from analyzer.traffic.metric_throttles import metric_throttles
-from tests.support.evidence import CASES, GSI2, WINDOW, exactly, key, limit, traffic
+from tests.support.evidence import CASES, GSI2, WINDOW, exactly, key, limit, row, traffic
 from tests.support.told import series
 
 if TYPE_CHECKING:
@@ -134,6 +134,12 @@ def test_a_maximum_can_be_raised_and_taken_back() -> None:
     advice = by_action(only(limit("max-on-demand"), target=GSI2))["raise-on-demand-maximum"]
     assert (advice.risk, advice.reversible) == (Risk.LOW, True)
     assert "update-table" in (advice.command or "")
+    assert (advice.command or "").endswith("# changes production")
+
+
+def test_a_maximum_that_nobody_told_is_not_said() -> None:
+    advice = by_action(only(limit("max-on-demand")))["raise-on-demand-maximum"]
+    assert advice.text == "Raise the on-demand maximum of cases"
 
 
 def test_warmth_cannot_be_taken_back() -> None:
@@ -141,9 +147,25 @@ def test_warmth_cannot_be_taken_back() -> None:
     risen = (series("ConsumedReadCapacityUnits", (600, 600_000), start=-60_000),)
     one = only(limit(), keys=even, metrics=risen, place=ON_DEMAND)
     assert (by_action(one)["prewarm"].risk, by_action(one)["prewarm"].reversible) == (Risk.LOW, False)
+    assert (by_action(one)["prewarm"].command or "").endswith("# changes production")
     assert one.evidence["ramp_ratio"] == pytest.approx(1000, rel=0.5)
 
 
 @pytest.mark.parametrize("direction", list(Direction))
 def test_the_direction_is_that_of_the_limit(direction: Direction) -> None:
     assert only(limit("max-on-demand", direction)).direction is direction
+
+
+def asked(tries: int, part: float) -> KeyHeat:
+    """Say how many refused tries asked for a key, and which part of all they were."""
+    return key((), tries=tries, tries_share=part)
+
+
+@pytest.mark.parametrize(
+    ("one", "is_named"), [(asked(5, 0.25), True), (asked(4, 0.25), False), (asked(5, 0.249), False)]
+)
+def test_five_refused_tries_and_a_quarter_of_all_name_a_key_of_which_no_units_are_told(
+    one: KeyHeat, *, is_named: bool
+) -> None:
+    blind = (row(units_known=0.0),)
+    assert (only(limit("unknown"), keys=(one,), rows=blind).key is not None) is is_named
