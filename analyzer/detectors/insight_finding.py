@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from analyzer.detectors.insight_verdict import direction_of
+from analyzer.detectors.insight_verdict import bounds, direction_of
 from analyzer.detectors.key_advice import advice_for
-from analyzer.detectors.key_facts import FEW_ITEMS, KeyFacts, is_added_to, steady_name, subject_of
+from analyzer.detectors.key_facts import FEW_ITEMS, KeyFacts, is_added_to, spread, steady_name, subject_of
 from analyzer.detectors.key_words import facts_evidence, self_heals
 from analyzer.detectors.verdict import finding
 from analyzer.detectors.words import number, percent
@@ -64,7 +64,8 @@ def _facts(verdict: InsightVerdict, direction: Direction | None, traffic: Traffi
     )
     order = None if is_single or direction is not Direction.WRITE else sort_order(traffic, key.name.partition)
     heat = _hottest(key)
-    units = WRITE_UNITS_A_PARTITION * heat[1] if heat is not None and direction is Direction.WRITE else 0.0
+    written = heat if direction is Direction.WRITE else None
+    units = None if written is None else WRITE_UNITS_A_PARTITION * written[1]
     return KeyFacts(
         shape=_shape(verdict, order, traffic, is_single=is_single),
         direction=direction,
@@ -75,7 +76,7 @@ def _facts(verdict: InsightVerdict, direction: Direction | None, traffic: Traffi
         is_single=is_single,
         order=order,
         effective_items=_effective(verdict),
-        shards=shards_needed(units, units) if units else None,
+        shards=None if units is None else shards_needed(units, units),
     )
 
 
@@ -100,42 +101,35 @@ def _is_alone(verdict: InsightVerdict, traffic: Traffic) -> bool:
 
 
 def _effective(verdict: InsightVerdict) -> float | None:
-    """Return over how many items the key's heat spreads at least; what is not listed weighs as the least listed."""
-    under = [sum(minute.value for minute in item.minutes) for item in verdict.items]
-    total = max(sum(minute.value for minute in verdict.key.minutes), sum(under))
-    if not under or not total:
-        return None
-    squares = sum((value / total) ** 2 for value in under) + (total - sum(under)) / total * min(under) / total
-    return 1 / squares
+    """Return over how many items the key's heat spreads at least."""
+    return spread(map(_all_of, verdict.items), _all_of(verdict.key))
+
+
+def _all_of(key: InsightKey) -> float:
+    return sum(minute.value for minute in key.minutes)
 
 
 def _hottest(key: InsightKey) -> tuple[float, float] | None:
     """Return the bounds of the heat of the hottest minute; None for a key of which refusals alone are known."""
-    known = [(minute.low, minute.high) for minute in key.minutes if minute.low is not None and minute.high is not None]
-    return max(known, key=lambda bounds: bounds[1], default=None)
+    return max(bounds(key), key=lambda heat: heat[1], default=None)
 
 
 def _summary(verdict: InsightVerdict, traffic: Traffic, direction: Direction | None) -> str:
     heat = _hottest(verdict.key)
-    refused = f", {number(verdict.throttles)} throttle events" if verdict.throttles else ""
+    events = f"{number(verdict.throttles)} throttle events" if verdict.throttles else ""
     if heat is None:
-        share = percent(verdict.throttled_share or 0)
-        return (
-            f"{{key}} on {traffic.target} was refused{refused.replace(',', ' with', 1)}, {share} of all: {verdict.why}"
-        )
+        share = percent(verdict.key.share)
+        return f"{{key}} on {traffic.target} was refused with {events}, {share} of all: {verdict.why}"
     low, high = heat
     of_what = "its ceiling" if direction is None else f"its {direction} ceiling"
-    bounds = percent(high) if low == high else f"{percent(low)} to {percent(high)}"
-    return f"{{key}} on {traffic.target} takes {bounds} of {of_what} in its hottest minute{refused}: {verdict.why}"
+    most = percent(high) if low == high else f"{percent(low)} to {percent(high)}"
+    refused = f", {events}" if events else ""
+    return f"{{key}} on {traffic.target} takes {most} of {of_what} in its hottest minute{refused}: {verdict.why}"
 
 
 def _evidence(verdict: InsightVerdict, facts: KeyFacts) -> dict[str, float | str | None]:
-    heat = _hottest(verdict.key)
-    low, high = (None, None) if heat is None else heat
     return {
-        "heat": None if low is None or high is None else round(high if not verdict.is_proved else (low + high) / 2, 3),
-        "heat_low": None if low is None else round(low, 3),
-        "heat_high": None if high is None else round(high, 3),
+        **_heat_evidence(_hottest(verdict.key), is_proved=verdict.is_proved),
         "share_of_listed": round(verdict.key.share, 3),
         "throttle_events": verdict.throttles,
         "throttled_share": None if verdict.throttled_share is None else round(verdict.throttled_share, 3),
@@ -143,3 +137,12 @@ def _evidence(verdict: InsightVerdict, facts: KeyFacts) -> dict[str, float | str
         "rule": verdict.key.rule,
         **facts_evidence(facts),
     }
+
+
+def _heat_evidence(heat: tuple[float, float] | None, *, is_proved: bool) -> dict[str, float | str | None]:
+    """Write the heat that convicts: the middle of its bounds where something bounds the mixture, else u itself."""
+    if heat is None:
+        return dict.fromkeys(("heat", "heat_low", "heat_high"))
+    low, high = heat
+    told = (low + high) / 2 if is_proved else high
+    return {"heat": round(told, 3), "heat_low": round(low, 3), "heat_high": round(high, 3)}

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from analyzer.model.traffic import Traffic
 
-__all__ = ["InsightVerdict", "InsightVerdicts", "direction_of"]
+__all__ = ["InsightVerdict", "InsightVerdicts", "bounds", "certain", "direction_of"]
 
 _SPLIT = 1.05
 """Heat over which a key without refusals must lie on several partitions; the twentieth is for approximate values."""
@@ -130,10 +130,13 @@ def certain(key: InsightKey) -> float:
     return max(_heats(key), default=0.0)
 
 
+def bounds(key: InsightKey) -> list[tuple[float, float]]:
+    """Return the bounds of the heat of each minute; none of a key of which refusals alone are counted."""
+    return [(minute.low, minute.high) for minute in key.minutes if minute.low is not None and minute.high is not None]
+
+
 def _heats(key: InsightKey) -> Iterable[float]:
-    for minute in key.minutes:
-        if minute.low is not None and minute.high is not None:
-            yield minute.low if key.is_mixed_known else minute.high
+    return (low if key.is_mixed_known else high for low, high in bounds(key))
 
 
 def _longest_seconds(key: InsightKey, holds: Callable[[float], bool]) -> int:

@@ -19,7 +19,7 @@ from analyzer.traffic.queue import is_move, is_poll
 from analyzer.traffic.rolling import SortOrder, sort_order
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from analyzer.model.counts import KeyName
     from analyzer.model.traffic import KeyHeat, KeySlice, PatternTraffic, Traffic
@@ -32,6 +32,7 @@ __all__ = [
     "facts_of",
     "is_added_to",
     "is_single",
+    "spread",
     "steady_name",
     "subject_of",
 ]
@@ -188,22 +189,29 @@ def _asks_the_same(key: KeyHeat, rows: Sequence[PatternTraffic], traffic: Traffi
 
 
 def effective_items(key: KeyHeat, keys: Sequence[KeyHeat]) -> float | None:
-    """Return over how many items heat spreads at least, as 1 ÷ the sum of squared shares; None where none is known.
-
-    What is not listed weighs no more an item than the least that is.
-    """
+    """Return over how many items the heat of a partition key spreads at least; None where none of them is known."""
+    if key.level is not KeyLevel.PARTITION:
+        return None
     under = [
         one.units.value
         for one in keys
         if one.level is KeyLevel.ITEM and one.direction is key.direction and one.name.partition == key.name.partition
     ]
-    under = [units for units in under if units > 0]  # of what was refused alone nothing is known
-    total = max(key.units.value, sum(under))
-    if not under or key.level is not KeyLevel.PARTITION:
+    return spread(under, key.units.value)
+
+
+def spread(units: Iterable[float], whole: float) -> float | None:
+    """Return over how many items a whole spreads at least, as 1 ÷ the sum of squared shares; None where none is known.
+
+    What is not listed weighs no more an item than the least that is. Of an item without units nothing is known: it was
+    refused alone.
+    """
+    listed = [each for each in units if each > 0]
+    if not listed:
         return None
-    rest = total - sum(under)
-    squares = sum((units / total) ** 2 for units in under) + rest / total * min(under) / total
-    return 1 / squares
+    total = max(whole, sum(listed))
+    rest = total - sum(listed)
+    return 1 / (sum((each / total) ** 2 for each in listed) + rest / total * min(listed) / total)
 
 
 def _minute_mean(series: Sequence[KeySlice], slices: int) -> float:

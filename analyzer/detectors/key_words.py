@@ -26,10 +26,10 @@ def summary_of(key: KeyHeat, severity: Severity, why: str, caller: str | None, t
     """Say in one sentence what convicts the key."""
     units = key.direction.value
     if severity is Severity.LOW:
-        multiple = 1 / key.heat.high if key.heat.high else 0.0
+        breaks = f": it breaks at {number(1 / key.heat.high)} times today's traffic" if key.heat.high else ""
         return (
             f"{{key}} takes {percent(key.share.value)} of the {units} units of {traffic.target} at"
-            f" {percent(key.heat.value)} of its ceiling: it breaks at {number(multiple)} times today's traffic"
+            f" {percent(key.heat.value)} of its ceiling{breaks}"
         )
     if not key.admitted.high:
         refused = f"{number(key.tries)} {units} tries refused, mostly of {who(caller)}"
