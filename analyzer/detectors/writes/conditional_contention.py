@@ -84,7 +84,7 @@ class ConditionalContention(Struct, frozen=True):
         return failures >= self.least_failures and share >= self.failing_share
 
     def _failing(self, ended: Ended, traffic: Traffic) -> _Failing:
-        share = ended.calls.value / max(ended.row.requests.value, 1.0)
+        share = ended.calls.value / ended.row.requests.value
         return _Failing(ended, _guard(ended.row, traffic), share, blamed(ended.seen, CONDITIONS))
 
     def _severity(self, failing: _Failing, traffic: Traffic) -> Severity:

@@ -38,7 +38,41 @@ def test_version_checks_that_keep_failing_on_one_key_are_medium() -> None:
     (one,) = found(*lost())
     assert (one.severity, one.confidence, one.cause) == (Severity.MEDIUM, Confidence.CERTAIN, "version")
     assert (one.key, one.evidence["failed_share"]) == ({"PK": "JOB#7", "SK": "META"}, 0.4)
-    assert [advice.action for advice in one.advice] == ["retry-with-jitter", "split-item", "use-queue"]
+    assert one.summary.startswith("40 of 100 UpdateItem of api to {key} in cases (40%) failed")
+    assert (one.evidence["keys_seen"], one.evidence["key_failures"]) == (1, 40)
+    assert [(advice.action, advice.reversible) for advice in one.advice] == [
+        ("retry-with-jitter", None),
+        ("split-item", True),
+        ("use-queue", True),
+    ]
+    assert one.advice[0].text.startswith("Read the item again, strongly")
+    assert "ConsistentRead=True" in (one.advice[0].snippet or "")
+
+
+def of_keys(*times: int) -> list[Any]:
+    """Failures at so many keys, each so many times."""
+    return [one for number, many in enumerate(times) for one in lost(many, item(f"JOB#{number:02}", "META"))]
+
+
+@pytest.mark.parametrize(
+    ("times", "severity"),
+    [((2,) * 10 + (1,) * 20, Severity.MEDIUM), ((2,) * 9 + (1,) * 22, Severity.LOW)],
+)
+def test_half_of_the_failures_on_keys_that_fail_again_is_a_fight(times: tuple[int, ...], severity: Severity) -> None:
+    (one,) = found(*of_keys(*times))
+    assert (one.severity, one.key) == (severity, None)
+    assert one.summary.startswith("40 of 100 UpdateItem of api to cases (40%) failed")
+
+
+@pytest.mark.parametrize(
+    ("times", "failures"),
+    [((20, *(1,) * 20), 20), ((19, *(1,) * 20), None), ((2, 1, 1), 2), ((1,), None)],
+    ids=["half", "less than half", "twice", "once is none"],
+)
+def test_a_key_with_half_of_the_failures_is_the_one_to_look_at(times: tuple[int, ...], failures: int | None) -> None:
+    (one,) = found(*of_keys(*times))
+    assert one.key == (None if failures is None else {"PK": "JOB#00", "SK": "META"})
+    assert (one.evidence["keys_seen"], one.evidence["key_failures"]) == (len(times), failures)
 
 
 def test_failures_on_a_new_key_each_time_are_low_and_name_none() -> None:
@@ -49,12 +83,14 @@ def test_failures_on_a_new_key_each_time_are_low_and_name_none() -> None:
 
 def test_where_keys_are_not_known_version_checks_are_medium() -> None:
     (one,) = found(*lost(key=None, trace="t"))
-    assert (one.severity, one.key) == (Severity.MEDIUM, None)
+    assert (one.severity, one.key, one.evidence["keys_seen"]) == (Severity.MEDIUM, None, None)
 
 
-@pytest.mark.parametrize(("failures", "requests"), [(19, 100), (9, 20)])
-def test_a_smaller_share_or_few_failures_are_silent(failures: int, requests: float) -> None:
-    assert found(*lost(failures), failures=failures, requests=requests) == []
+@pytest.mark.parametrize(
+    ("failures", "requests", "count"), [(20, 100, 1), (19, 100, 0), (10, 20, 1), (9, 20, 0), (10, 50, 1), (10, 51, 0)]
+)
+def test_a_smaller_share_or_few_failures_are_silent(failures: int, requests: float, count: int) -> None:
+    assert len(found(*lost(failures), failures=failures, requests=requests)) == count
 
 
 @pytest.mark.parametrize(
@@ -74,6 +110,8 @@ def test_what_is_meant_to_fail_is_low(of: Any, cause: str) -> None:
     (one,) = found(*lost(of=of), of=of)
     assert (one.severity, one.cause) == (Severity.LOW, cause)
     assert (one.confidence is Confidence.LIKELY) is (cause == "unknown")
+    assert one.advice[0].text.startswith("Take the failure as the answer")
+    assert "ReturnValuesOnConditionCheckFailure" in (one.advice[0].snippet or "")
 
 
 @pytest.mark.parametrize("condition", ["lock_version = ?", "attribute_not_exists(PK) OR version < ?"])
