@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-__all__ = ["Block", "Bullets", "Commands", "Grid", "Heading", "HeatGrid", "Paragraph", "Snippet"]
+__all__ = ["Block", "Bullets", "Commands", "Facts", "Grid", "Heading", "HeatGrid", "Paragraph", "Snippet"]
 
 
 class Heading(Struct, frozen=True):
-    """A title; level 1 is the page's own."""
+    """A title; level 1 is the page's own. `mark` is a severity, which HTML shows as a color beside it."""
 
     text: str
     level: int = 2
+    mark: str | None = None
 
 
 class Paragraph(Struct, frozen=True):
@@ -27,12 +28,22 @@ class Bullets(Struct, frozen=True):
     items: tuple[str, ...]
 
 
+class Facts(Struct, frozen=True):
+    """A list of which each line says first what it is about: `do`, `caller`."""
+
+    rows: tuple[tuple[str, str], ...]
+
+
 class Grid(Struct, frozen=True):
-    """A table; the last column takes what width is left. `numeric` names the columns that are set to the right."""
+    """A table; the last column takes what width is left. `numeric` names the columns that are set to the right.
+
+    `state` is the column that says how a row stands; HTML colors what failed and what holds.
+    """
 
     head: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     numeric: frozenset[int] = frozenset()
+    state: int | None = None
 
 
 class Commands(Struct, frozen=True):
@@ -60,4 +71,4 @@ class HeatGrid(Struct, frozen=True, kw_only=True):
     ticks: tuple[tuple[int, str], ...] = ()
 
 
-Block = Heading | Paragraph | Bullets | Grid | Commands | Snippet | HeatGrid
+Block = Heading | Paragraph | Bullets | Facts | Grid | Commands | Snippet | HeatGrid

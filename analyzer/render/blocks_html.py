@@ -8,12 +8,12 @@ from jinja2 import Environment, StrictUndefined
 
 from analyzer.render.blocks import Heading
 from analyzer.render.blocks_svg import drawn
-from analyzer.render.words import plain
+from analyzer.render.words import copied, readable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from analyzer.render.blocks import Block
+    from analyzer.render.blocks import Block, Grid
 
 __all__ = ["render_html_page"]
 
@@ -27,9 +27,11 @@ _PAGE = """\
 <title>{{ title }}</title>
 <style>
 :root { color-scheme: light dark; --ink: #1b1f24; --faint: #59636e; --line: #d1d9e0; --paper: #fff; --warn: #9a3412;
+  --good: #116329; --bad: #b42318;
   --h0: #e9f0f5; --h1: #b5d3df; --h2: #6fabbf; --h3: #2f7f96; --h4: #f2a900; --h5: #c2172c; }
 @media (prefers-color-scheme: dark) {
   :root { --ink: #e6edf3; --faint: #9198a1; --line: #3d444d; --paper: #0d1117; --warn: #fdba74;
+    --good: #7ee787; --bad: #ff8f8a;
     --h0: #14263a; --h1: #1c4c63; --h2: #2f7f8f; --h3: #5fb3a1; --h4: #f2a900; --h5: #ff5a5f; }
 }
 body { margin: 2rem auto; max-width: 72rem; padding: 0 1rem; color: var(--ink); background: var(--paper);
@@ -37,11 +39,20 @@ body { margin: 2rem auto; max-width: 72rem; padding: 0 1rem; color: var(--ink); 
 h1 { font-size: 1.7rem; margin: 0 0 1rem; }
 h2 { font-size: 1.25rem; margin: 2.2rem 0 .6rem; border-bottom: 1px solid var(--line); padding-bottom: .3rem; }
 h3 { font-size: 1.05rem; margin: 1.5rem 0 .4rem; }
+h1, h2, h3, p, li, td.long { overflow-wrap: anywhere; }
+h3.critical, h3.high { border-left: 4px solid var(--bad); padding-left: .6rem; }
+h3.medium { border-left: 4px solid var(--warn); padding-left: .6rem; }
+h3.low { border-left: 4px solid var(--faint); padding-left: .6rem; }
+.facts { list-style: none; padding: 0; margin: .4rem 0 0; }
+.facts li { padding-left: 5.5rem; margin: .15rem 0; }
+.facts b { float: left; width: 5rem; margin-left: -5.5rem; color: var(--faint); font-weight: 600; }
+.facts .do b { color: var(--ink); }
 .grid { overflow-x: auto; }
 table { border-collapse: collapse; width: 100%; font-size: .9rem; }
 th, td { text-align: left; vertical-align: top; padding: .35rem .6rem; border-bottom: 1px solid var(--line); }
 th { color: var(--faint); font-weight: 600; }
 .number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
+.good { color: var(--good); } .bad { color: var(--bad); font-weight: 600; } .unknown { color: var(--faint); }
 .warning { color: var(--warn); font-weight: 600; border-left: 4px solid var(--warn); padding-left: .7rem; }
 .heat { display: block; } .heat text { fill: var(--ink); font: 12px system-ui, sans-serif; }
 .heat .row { text-anchor: end; } .heat .tick { stroke: var(--line); fill: none; } .heat .over { fill: transparent; }
@@ -53,14 +64,29 @@ th { color: var(--faint); font-weight: 600; }
 .legend i { display: inline-block; width: .9rem; height: .9rem; vertical-align: -.1rem; border: 1px solid var(--line);
   print-color-adjust: exact; -webkit-print-color-adjust: exact; }
 pre { overflow-x: auto; padding: .7rem; border: 1px solid var(--line); font-size: .85rem; }
+@media screen and (max-width: 40rem) {
+  body { margin: 1rem auto; } h1 { font-size: 1.4rem; }
+  .facts li { padding-left: 5.2rem; } .facts b { width: 5rem; margin-left: -5.2rem; }
+  table, tbody, tr, td { display: block; }
+  thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
+  tr { border-bottom: 1px solid var(--line); padding: .5rem 0; }
+  td { border: 0; padding: .1rem 0; overflow-wrap: anywhere; } td:empty { display: none; }
+  td.number { text-align: left; white-space: normal; }
+  td:first-child { font-weight: 600; }
+  td[data-head]:not(:first-child)::before { content: attr(data-head) ": "; color: var(--faint); font-weight: 400; }
+}
+@page { margin: 14mm; }
 @media print {
-  :root { --ink: #000; --faint: #444; --line: #bbb; --paper: #fff; --warn: #7c2d12;
+  :root { color-scheme: light; --ink: #000; --faint: #444; --line: #bbb; --paper: #fff; --warn: #7c2d12;
+    --good: #116329; --bad: #9b1c13;
     --h0: #e9f0f5; --h1: #b5d3df; --h2: #6fabbf; --h3: #2f7f96; --h4: #f2a900; --h5: #c2172c; }
-  .heat { width: 100%; height: auto; }
+  .heat { width: 100%; height: auto; print-color-adjust: exact; -webkit-print-color-adjust: exact; }
   body { margin: 0; max-width: none; font-size: 10pt; }
   .grid, pre { overflow: visible; }
-  pre { white-space: pre-wrap; }
-  tr { break-inside: avoid; } h2, h3 { break-after: avoid; }
+  pre { white-space: pre-wrap; overflow-wrap: anywhere; }
+  h2 { margin-top: 1.3rem; } h3 { margin-top: 1rem; } table { font-size: 9pt; } th, td { padding: .2rem .5rem; }
+  tr, li, pre, .heat, .facts { break-inside: avoid; } h1, h2, h3, .lead { break-after: avoid; }
+  p { orphans: 3; widows: 3; }
 }
 </style>
 </head>
@@ -69,39 +95,47 @@ pre { overflow-x: auto; padding: .7rem; border: 1px solid var(--line); font-size
 {% for block in blocks -%}
 {% set kind = block.__class__.__name__ -%}
 {% if kind == "Heading" -%}
-<h{{ block.level }}>{{ block.text | plain }}</h{{ block.level }}>
+<h{{ block.level }}{% if block.mark %} class="{{ block.mark }}"{% endif %}>{{ block.text | text -}}
+</h{{ block.level }}>
 {% elif kind == "Paragraph" -%}
-<p{% if block.is_warning %} class="warning"{% endif %}>{{ block.text | plain }}</p>
+<p{% if block.is_warning %} class="warning"{% elif loop.nextitem.__class__.__name__ in bound %} class="lead"{% endif %}>
+{{- block.text | text }}</p>
 {% elif kind == "Bullets" -%}
 <ul>
-{% for item in block["items"] %}<li>{{ item | plain }}</li>
+{% for item in block["items"] %}<li>{{ item | text }}</li>
+{% endfor %}</ul>
+{% elif kind == "Facts" -%}
+<ul class="facts">
+{% for label, text in block.rows %}<li{% if label in ("do", "or") %} class="do"{% endif %}><b>{{ label | text }}</b>
+{{ text | text }}</li>
 {% endfor %}</ul>
 {% elif kind == "HeatGrid" -%}
 {% set heat = drawn(block) -%}
-<div class="grid" tabindex="0" role="region" aria-label="{{ block.title | plain }}">
+<div class="grid" tabindex="0" role="region" aria-label="{{ block.title | text }}">
 <svg class="heat" role="img" viewBox="0 0 {{ heat.width }} {{ heat.height }}"
   width="{{ heat.width }}" height="{{ heat.height }}">
-<title>{{ block.title | plain }}</title>
+<title>{{ block.title | text }}</title>
 {% for line in heat.lines %}<path class="tick" d="{{ line }}"/>
 {% endfor %}{% for name, path in heat.paths %}<path class="{{ name }}" d="{{ path }}"/>
 {% endfor %}{% for one in heat.texts -%}
-<text x="{{ one.x }}" y="{{ one.y }}" class="{{ one.name }}">{{ one.text | plain }}</text>
+<text x="{{ one.x }}" y="{{ one.y }}" class="{{ one.name }}">{{ one.text | text }}</text>
 {% endfor %}{% for row in heat.rows -%}
-<rect class="over" y="{{ row.y }}" width="{{ heat.width }}" height="{{ row.height }}"><title>{{ row.text | plain -}}
+<rect class="over" y="{{ row.y }}" width="{{ heat.width }}" height="{{ row.height }}"><title>{{ row.text | text -}}
 </title></rect>
 {% endfor %}</svg></div>
 <p class="legend">{% for name, text in heat.legend %}<span><i class="{{ name }}"></i> {{ text }}</span> {% endfor %}</p>
 {% elif kind in ("Commands", "Snippet") -%}
-<pre tabindex="0">{% for line in block.lines %}{{ line | plain }}
+<pre tabindex="0">{% for line in block.lines %}{{ line | code }}
 {% endfor %}</pre>
 {% else -%}
 <div class="grid" tabindex="0" role="region" aria-label="table"><table>
 <thead><tr>{% for cell in block.head %}
-<th scope="col"{% if loop.index0 in block.numeric %} class="number"{% endif %}>{{ cell | plain }}</th>
+<th scope="col"{% if loop.index0 in block.numeric %} class="number"{% endif %}>{{ cell | text }}</th>
 {% endfor %}</tr></thead>
 <tbody>
 {% for row in block.rows %}<tr>{% for cell in row %}
-<td{% if loop.index0 in block.numeric %} class="number"{% endif %}>{{ cell | plain }}</td>
+<td{{ class_of(block, loop.index0, cell) | xmlattr }}
+{%- if block.head[loop.index0] %} data-head="{{ block.head[loop.index0] | text }}"{% endif %}>{{ cell | text }}</td>
 {%- endfor %}</tr>
 {% endfor %}</tbody>
 </table></div>
@@ -113,10 +147,27 @@ pre { overflow-x: auto; padding: .7rem; border: 1px solid var(--line); font-size
 """
 
 
+_STATES = {"FAILED": "bad", "proved": "good", "declared": "good", "not observable": "unknown"}
+_BOUND = frozenset({"Snippet", "Commands", "Grid", "HeatGrid", "Bullets"})
+"""What a paragraph right before it introduces: print keeps both on one page."""
+
+
+_LONG = 24
+"""Characters of a word that a column may break anywhere: shorter ones stay whole, and lines up."""
+
+
+def _class_of(grid: Grid, column: int, cell: str) -> dict[str, str]:
+    """Return the class of a cell as an attribute; nothing where it has none."""
+    name = "number" if column in grid.numeric else _STATES.get(cell, "") if column == grid.state else ""
+    if not name and max(map(len, cell.split()), default=0) > _LONG:
+        name = "long"
+    return {"class": name} if name else {}
+
+
 def render_html_page(blocks: Sequence[Block]) -> str:
     """Write a page as HTML; every text is escaped."""
     environment = Environment(autoescape=True, undefined=StrictUndefined, keep_trailing_newline=True)
-    environment.filters["plain"] = plain
-    environment.globals["drawn"] = drawn
-    title = next((plain(block.text) for block in blocks if isinstance(block, Heading)), "Dynascope")
+    environment.filters |= {"text": readable, "code": copied}
+    environment.globals |= {"drawn": drawn, "class_of": _class_of, "bound": _BOUND}
+    title = next((readable(block.text) for block in blocks if isinstance(block, Heading)), "Dynascope")
     return environment.from_string(_PAGE).render(title=title, blocks=blocks)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from analyzer.render.blocks import Bullets, Commands, Grid, Heading, Paragraph, Snippet
+from analyzer.render.blocks import Bullets, Commands, Facts, Grid, Heading, Paragraph, Snippet
 from analyzer.render.markdown import safe
-from analyzer.render.words import plain
+from analyzer.render.words import copied, readable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -24,19 +24,25 @@ def render_markdown_page(blocks: Sequence[Block]) -> str:
 
 def _block(block: Block) -> Iterator[str]:
     if isinstance(block, Heading):
-        yield f"{'#' * block.level} {safe(block.text)}"
+        yield f"{'#' * block.level} {_safe(block.text)}"
     elif isinstance(block, Paragraph):
-        yield f"> **{safe(block.text)}**" if block.is_warning else safe(block.text)
+        yield f"> **{_safe(block.text)}**" if block.is_warning else _safe(block.text)
     elif isinstance(block, Bullets):
-        yield from (f"- {safe(item)}" for item in block.items)
+        yield from (f"- {_safe(item)}" for item in block.items)
+    elif isinstance(block, Facts):
+        yield from (f"- **{_safe(label)}**: {_safe(text)}" for label, text in block.rows)
     elif isinstance(block, Commands | Snippet):
-        yield from (f"    {plain(line)}" for line in block.lines)
+        yield from (f"    {copied(line)}" for line in block.lines)
     elif isinstance(block, Grid):
         yield from _grid(block)
 
 
 def _grid(grid: Grid) -> Iterator[str]:
-    yield f"| {' | '.join(map(safe, grid.head))} |"
+    yield f"| {' | '.join(map(_safe, grid.head))} |"
     yield f"| {' | '.join('---:' if n in grid.numeric else '---' for n in range(len(grid.head)))} |"
     for row in grid.rows:
-        yield f"| {' | '.join(map(safe, row))} |"
+        yield f"| {' | '.join(map(_safe, row))} |"
+
+
+def _safe(text: str) -> str:
+    return safe(readable(text))

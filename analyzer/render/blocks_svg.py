@@ -9,9 +9,11 @@ if TYPE_CHECKING:
 
 __all__ = ["Drawing", "Label", "Row", "drawn"]
 
-_LEFT, _CELL, _HIGH, _BELOW = 260, 5, 18, 22
-"""Pixels: room for names, a step, a row, and room for the days."""
+_CELL, _HIGH, _BELOW = 5, 18, 22
+"""Pixels: a step, a row, and room for the days."""
 _LONGEST = 38
+_LETTER, _MARGIN = 6.4, 16
+"""Pixels: what a letter of 12 pixels takes at most in the mean, and what is left about names."""
 _STEPS = (0.05, 0.2, 0.4, 0.7, 1.0)
 """Upper bounds of the calm steps; then warm from 0.7 and hot from the ceiling on, as on the daemon's page."""
 _LEGEND = ("under 5%", "under 20%", "under 40%", "under 70%", "70% of the ceiling or more", "at the ceiling")
@@ -48,20 +50,22 @@ class Drawing(NamedTuple):
 
 def drawn(grid: HeatGrid) -> Drawing:
     """Lay a map out; steps of the same heat that follow one another are one piece."""
+    labels = [_short(text) for text in grid.labels]
+    left = _MARGIN + round(_LETTER * max(map(len, labels), default=0))
     columns = max((len(row) for row in grid.cells), default=0)
     bottom = len(grid.labels) * _HIGH
     pieces: dict[int, list[str]] = {}
     for number, row in enumerate(grid.cells):
         for step, first, length in _runs(row):
-            piece = f"M{_LEFT + first * _CELL} {number * _HIGH + 1}h{length * _CELL}v{_HIGH - 2}h-{length * _CELL}z"
+            piece = f"M{left + first * _CELL} {number * _HIGH + 1}h{length * _CELL}v{_HIGH - 2}h-{length * _CELL}z"
             pieces.setdefault(step, []).append(piece)
-    names = [Label(_LEFT - 8, number * _HIGH + 13, "row", _short(text)) for number, text in enumerate(grid.labels)]
-    days = [Label(_LEFT + column * _CELL + 3, bottom + 15, "day", text) for column, text in grid.ticks]
+    names = [Label(left - 8, number * _HIGH + 13, "row", text) for number, text in enumerate(labels)]
+    days = [Label(left + column * _CELL + 3, bottom + 15, "day", text) for column, text in grid.ticks]
     return Drawing(
-        width=_LEFT + columns * _CELL,
+        width=left + columns * _CELL,
         height=bottom + _BELOW,
         paths=tuple((f"h{step}", "".join(pieces[step])) for step in sorted(pieces)),
-        lines=tuple(f"M{_LEFT + column * _CELL} 0V{bottom + _BELOW}" for column, _ in grid.ticks),
+        lines=tuple(f"M{left + column * _CELL} 0V{bottom + _BELOW}" for column, _ in grid.ticks),
         texts=(*names, *days),
         rows=tuple(Row(number * _HIGH, _HIGH, text) for number, text in enumerate(grid.notes)),
         legend=tuple((f"h{step}", text) for step, text in enumerate(_LEGEND)),

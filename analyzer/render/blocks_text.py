@@ -5,8 +5,8 @@ from __future__ import annotations
 import textwrap
 from typing import TYPE_CHECKING
 
-from analyzer.render.blocks import Bullets, Commands, Grid, Heading, Paragraph, Snippet
-from analyzer.render.words import plain
+from analyzer.render.blocks import Bullets, Commands, Facts, Grid, Heading, Paragraph, Snippet
+from analyzer.render.words import copied, readable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -43,17 +43,20 @@ def _block(block: Block) -> Iterator[str]:
     elif isinstance(block, Bullets):
         for item in block.items:
             yield from _wrap(item, "- ")
+    elif isinstance(block, Facts):
+        for label, text in block.rows:
+            yield from _wrap(f"{label}: {text}", "- ")
     elif isinstance(block, Commands):
-        yield from (f"  $ {plain(line)}" for line in block.lines)
+        yield from (f"  $ {copied(line)}" for line in block.lines)
     elif isinstance(block, Snippet):
-        yield from (f"  {plain(line)}" for line in block.lines)
+        yield from (f"  {copied(line)}" for line in block.lines)
     elif isinstance(block, Grid):
         yield from _grid(block)
 
 
 def _wrap(text: str, lead: str) -> list[str]:
     return textwrap.wrap(
-        plain(text),
+        readable(text),
         _WIDTH,
         initial_indent=lead,
         subsequent_indent=" " * len(lead),
@@ -63,7 +66,7 @@ def _wrap(text: str, lead: str) -> list[str]:
 
 
 def _grid(grid: Grid) -> Iterator[str]:
-    rows = [tuple(map(plain, row)) for row in (grid.head, *grid.rows)]
+    rows = [tuple(map(readable, row)) for row in (grid.head, *grid.rows)]
     widths = _widths(rows, grid.numeric)
     for row in rows:
         wrapped = [
@@ -81,7 +84,7 @@ def _grid(grid: Grid) -> Iterator[str]:
 def _widths(rows: Sequence[Sequence[str]], numeric: frozenset[int]) -> list[int]:
     """Return the width of each column; what does not fit is taken from the widest, down to their longest words."""
     columns = [[row[number] for row in rows] for number in range(len(rows[0]))]
-    widths = [max(map(len, cells)) or 1 for cells in columns]
+    widths = [min(max(map(len, cells)), _WIDTH) or 1 for cells in columns]
     least = [_least(cells, is_numeric=number in numeric) for number, cells in enumerate(columns)]
     left = _WIDTH - 2 * len(widths)
     while sum(widths) > left:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from typing import TYPE_CHECKING
 
 from analyzer.detectors.words import number as in_words
@@ -24,9 +25,12 @@ if TYPE_CHECKING:
 
 __all__ = [
     "COLD",
+    "LONGEST_NAME",
+    "LONGEST_TEXT",
     "before_words",
     "clock",
     "compact",
+    "copied",
     "count",
     "elsewhere",
     "evidence_words",
@@ -39,7 +43,9 @@ __all__ = [
     "pattern_name",
     "place",
     "plain",
+    "readable",
     "share",
+    "short",
     "skipped_words",
     "stretch",
     "stretch_words",
@@ -51,6 +57,12 @@ __all__ = [
 COLD = 0.01
 """Heat below which a key is not worth a line."""
 
+LONGEST_NAME = 100
+"""Characters of a name that a page shows: whole names stand in JSON. AWS allows 255, applications anything."""
+LONGEST_TEXT = 2_000
+"""Characters of a sentence, a cell or a line: a name with spaces in it may be as long as a record."""
+
+_LONG_WORD = re.compile(rf"\S{{{LONGEST_NAME + 1},}}")
 _MOST_KEYS = 5
 _SHORT_SECONDS = 120
 _SKIPS = {
@@ -62,7 +74,27 @@ _SKIPS = {
 
 def plain(text: str) -> str:
     """Return a text without control characters: what is read from a log must not steer a terminal."""
+    if text.isprintable():
+        return text
     return "".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in text)
+
+
+def short(text: str, most: int = LONGEST_NAME) -> str:
+    """Return a name cut in its middle to so many characters: both ends tell names of one stack apart."""
+    if len(text) <= most:
+        return text
+    tail = most // 3
+    return f"{text[: most - tail - 1]}…{text[-tail:]}"
+
+
+def readable(text: str) -> str:
+    """Return a text for a page: without control characters, its words and itself no longer than anybody reads."""
+    return plain(short(_LONG_WORD.sub(lambda found: short(found[0]), text), LONGEST_TEXT))
+
+
+def copied(line: str) -> str:
+    """Return a line that is there to be copied: its words stay whole, as far as anybody's lines go."""
+    return plain(short(line, LONGEST_TEXT))
 
 
 def count(number: float | None) -> str:

@@ -8,6 +8,7 @@ from analyzer.detectors.advice import advise
 from analyzer.detectors.words import number, percent, who
 from analyzer.model.finding import Risk
 from analyzer.model.instant import to_moment
+from analyzer.render.words import short
 from analyzer.reports.drift_values import Presence, Side
 from analyzer.reports.week_values import ItemKind
 
@@ -66,7 +67,7 @@ def day(at: Instant) -> str:
 def summary_of(one: PatternDrift, kind: ItemKind, share: float) -> str:
     """Say what a pattern did; `share` is its part of the units of its target."""
     place = str(one.subject.target)
-    caller = who(next(iter(one.callers), None))
+    caller = short(who(next(iter(one.callers), None)))
     others = f" and {len(one.callers) - 1} more" if len(one.callers) > 1 else ""
     if kind in {ItemKind.NEW, ItemKind.RETURNED}:
         how = "asks" if kind is ItemKind.NEW else "asks again"
@@ -151,7 +152,7 @@ def mix_words(one: MixDrift) -> str:
 
 def advice_of(one: PatternDrift, kind: ItemKind) -> tuple[Advice, ...]:
     """Return what to do about a pattern, best first."""
-    caller = who(next(iter(one.callers), None))
+    caller = short(who(next(iter(one.callers), None)))
     if kind is ItemKind.VANISHED:
         return (
             advise(

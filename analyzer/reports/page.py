@@ -6,8 +6,9 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from analyzer.model.instant import to_moment
-from analyzer.render.blocks import Bullets, Heading, Paragraph, Snippet
+from analyzer.render.blocks import Bullets, Facts, Heading, Paragraph, Snippet
 from analyzer.render.capacity import dollars
+from analyzer.render.words import short
 from analyzer.reports.item_words import day, many
 from analyzer.reports.page_contract import contract_blocks
 from analyzer.reports.page_costs import cost_blocks
@@ -74,8 +75,8 @@ def _items(report: WeekReport) -> Iterator[Block]:
         )
         yield Paragraph(looked)
     for number, item in enumerate(report.items[:MOST_ITEMS], start=1):
-        yield Heading(f"{number}. {item.summary}", 3)
-        yield Bullets(tuple(_facts(item)))
+        yield Heading(f"{number}. {item.summary}", 3, item.severity.value)
+        yield Facts(tuple(_facts(item)))
         snippet = next((advice.snippet for advice in item.advice if advice.snippet), None)
         if snippet is not None:
             yield Snippet(tuple(snippet.splitlines()))
@@ -91,18 +92,18 @@ def _said(reason: str, who: str | None) -> str:
     return f"{who}: {reason}" if who else reason
 
 
-def _facts(item: Item) -> Iterator[str]:
+def _facts(item: Item) -> Iterator[tuple[str, str]]:
     place = " of ".join(word for word in (item.region, item.account) if word)
     where = f"{item.table}{f'/{item.index}' if item.index else ''}{f' in {place}' if place else ''}"
-    money = "" if item.extra_usd is None else f" · {_money(item.extra_usd)}"
-    yield f"{item.severity.value}{money} · {where} · id {item.id}"
-    yield f"caller {item.caller or 'not known'} · owner {item.owner or 'not declared'} · {_seen(item)}"
+    money = "" if item.extra_usd is None else f"{_money(item.extra_usd)} · "
+    yield item.severity.value, f"{money}{where} · id {item.id}"
+    yield "caller", f"{short(item.caller or 'not known')} · owner {short(item.owner or 'not declared')} · {_seen(item)}"
     if item.change:
-        yield f"changed {item.change}"
-    yield from (f"also: {text}" for text in item.also)
+        yield "changed", item.change
+    yield from (("also", text) for text in item.also)
     for number, advice in enumerate(item.advice):
         why = "; ".join(word for word in (advice.action, advice.effect) if word)
-        yield f"{'do' if not number else 'or'}: {advice.text} ({why})"
+        yield "or" if number else "do", f"{advice.text} ({why})"
 
 
 def _money(extra: float) -> str:

@@ -20,14 +20,15 @@ if TYPE_CHECKING:
 __all__ = ["contract_blocks"]
 
 _MOST_UNSEEN = 20
+_MOST_LINES = 60
+"""Of one declaration: more are names that no page should hold."""
 
 
 def contract_blocks(report: WeekReport) -> Iterator[Block]:
     """Yield what concerns the contract."""
     yield Heading("Readiness")
-    yield Grid(
-        ("", "stands", "because"), tuple((one.name, _state(one.state), one.evidence) for one in report.readiness)
-    )
+    rows = tuple((one.name, _state(one.state), one.evidence) for one in report.readiness)
+    yield Grid(("", "stands", "because"), rows, state=1)
     yield Heading("Undeclared")
     yield from _undeclared(report)
     yield Heading("Declared, but unseen")
@@ -50,7 +51,9 @@ def _undeclared(report: WeekReport) -> Iterator[Block]:
     for one in meant[: MOST_UNDECLARED if report.has_contract else 0]:
         yield Heading(one.text, 3)
         yield Paragraph(_about(one))
-        yield Snippet(tuple(one.yaml.splitlines()))
+        lines = tuple(one.yaml.splitlines())
+        more = len(lines) - _MOST_LINES
+        yield Snippet(lines if more <= 0 else (*lines[:_MOST_LINES], f"# and {more} more lines: the JSON has them"))
     if ad_hoc:
         yield Paragraph(f"Besides {ad_hoc} that came a few times, as from somebody at a console.")
 

@@ -36,6 +36,8 @@ _LEAST_HOURS = 2
 """Fewer calls in fewer hours are somebody at a console, as drift has it, unless they take much of the target."""
 _MUCH_SHARE = 0.05
 _BUSY = 0.95
+_LONGEST_CALLER = 255
+"""Characters: an ARN of a session has some 150, and no declaration should hold more."""
 _SCAN = "a Scan says who, why, when and how fast: add purpose, schedule and max_units_per_second"
 _VERBS = {
     "GetItem": "get",
@@ -157,7 +159,7 @@ def _pattern(
     rate = _rate(counts)
     if rate:
         pattern["rate"] = rate
-    callers = _callers(asked.rows)
+    callers = [caller for caller in _callers(asked.rows) if len(caller) <= _LONGEST_CALLER]
     if callers:
         pattern["callers"] = callers
     if shape.scans:

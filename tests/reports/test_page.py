@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from analyzer.model.estimate import Estimate
 from analyzer.model.finding import Direction, Severity
@@ -115,8 +116,8 @@ QUIET = Quieted(id="q", summary="it moved", reason="the sale", who=None, acknowl
         ({}, "Nothing to know. Readiness"),
         ({"weeks": 1}, "beside 1 earlier week ·"),
         ({"items": (ITEM,)}, "1 thing to know: 1 low"),
-        ({"items": (ITEM,)}, "low · $3.00 a month less · t · id i"),
-        ({"items": (ITEM,)}, "caller not known · owner not declared · first seen: not known"),
+        ({"items": (ITEM,)}, "low: $3.00 a month less · t · id i"),
+        ({"items": (ITEM,)}, "caller: not known · owner not declared · first seen: not known"),
         ({"quieted": (QUIET,)}, "it moved (id q, the sale)"),
         ({"quieted": (QUIET,)}, "Known, and not moved by another half since"),
         ({"unseen": tuple(unseen(n) for n in range(22))}, "And 2 more."),
@@ -159,3 +160,10 @@ def test_the_page_says(fields: dict[str, Any], text: str) -> None:
 def test_of_nothing_without_a_contract_the_page_is_a_remark() -> None:
     text = said(covered_share=0.0, has_contract=False, remarks=("nobody looked",), requests=0.0)
     assert text.endswith("! nobody looked")
+
+
+def test_of_a_declaration_that_no_page_should_hold_the_first_lines_are_shown() -> None:
+    long = replace(undeclared(is_ad_hoc=False), yaml="\n".join(f"line{n}" for n in range(200)))
+    text = said(undeclared=(long,))
+    assert "line59 # and 140 more lines: the JSON has them" in text
+    assert "line60" not in text

@@ -133,3 +133,10 @@ def test_what_was_not_parsed_or_tells_no_units_is_not_priced() -> None:
     (one,) = told(row("GetItem", key=(USER,), units_known=0.0), hours=0)
     assert one.dollars is None
     assert "rate" not in loaded(one)
+
+
+def test_a_caller_whose_name_nobody_can_declare_is_left_out_of_the_declaration() -> None:
+    (one,) = told(row("GetItem", caller="c" * 300), row("GetItem", caller="web"))
+    assert loaded(one)["callers"] == ["web"]
+    (one,) = told(row("GetItem", caller="c" * 300))
+    assert "callers" not in loaded(one)
