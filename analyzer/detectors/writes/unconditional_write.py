@@ -10,6 +10,7 @@ from analyzer.detectors.advice import advise, ask_owner
 from analyzer.detectors.thresholds import Whole
 from analyzer.detectors.verdict import finding
 from analyzer.detectors.words import counted, number, who
+from analyzer.detectors.writing import row_of
 from analyzer.model.finding import Advice, Confidence, Direction, Finding, Risk, SelfHeals, Severity
 from analyzer.model.sight import Horizon, Sight, Skipped, SourceName
 from analyzer.traffic.lost_updates import PutBack, put_backs
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["UnconditionalWrite"]
 
 _ASKED = frozenset({"required", "create-only", "version"})
-_SNIPPETS = {
+_SNIPPETS: dict[str | None, str] = {
     "create-only": 'table.put_item(Item=item, ConditionExpression=Attr("PK").not_exists())',
     "version": 'table.put_item(Item=item | {"version": read + 1}, ConditionExpression=Attr("version").eq(read))',
 }
@@ -54,7 +55,7 @@ class UnconditionalWrite(Struct, frozen=True):
         if traffic.calls is None or traffic.place.library is not None:
             return
         for (caller, fingerprint), backs in put_backs(traffic.calls, traffic.target).items():
-            row = _row(caller, fingerprint, traffic)
+            row = row_of(backs[0].put.shape, caller, traffic.rows)
             lost = [one for one in backs if one.between]
             if fingerprint not in told and not _is_meant(row, traffic) and (lost or len(backs) >= self.least_put_backs):
                 yield self._put_back(backs, lost, row, traffic)
@@ -161,11 +162,6 @@ def _lacks_condition(shape: Shape) -> bool:
     return is_visible and not _has_condition(shape)
 
 
-def _row(caller: str | None, fingerprint: str, traffic: Traffic) -> PatternTraffic | None:
-    rows = (row for row in traffic.rows if row.shape.fingerprint == fingerprint and row.caller == caller)
-    return next(rows, None)
-
-
 def _is_meant(row: PatternTraffic | None, traffic: Traffic) -> bool:
     """Whether the pattern says that its writes need no condition."""
     declared = None if row is None else traffic.place.patterns.get(row.attribution.pattern or "")
@@ -180,7 +176,7 @@ def _advice(condition: str | None, shape: Shape) -> Iterator[Advice]:
         risk=Risk.LOW,
         reversible=True,
         takes="a deploy",
-        snippet=_SNIPPETS.get(condition or "", _SNIPPETS["version"]),
+        snippet=_SNIPPETS.get(condition, _SNIPPETS["version"]),
     )
     if shape.operation == "PutItem":
         yield advise(

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
 import pytest
 
 from analyzer.detectors.writes.unconditional_write import UnconditionalWrite
@@ -9,7 +10,7 @@ from analyzer.model.finding import Confidence, Finding, Severity
 from analyzer.model.shape import PartShape
 from analyzer.model.traffic import Declared, Place
 from tests.support.calls import book, call, item
-from tests.support.evidence import row, shape, traffic
+from tests.support.evidence import UNDECLARED, row, shape, traffic
 
 PUT = shape("PutItem", "put")
 GUARDED = shape("PutItem", "guarded", condition="attribute_not_exists(PK)")
@@ -32,8 +33,8 @@ def changes(one: Finding) -> list[str]:
 
 @pytest.mark.parametrize("condition", ["required", "create-only", "version"])
 def test_a_pattern_that_requires_a_condition_and_gets_none_is_told(condition: str) -> None:
-    rows = (row(PUT, requests=30), row(GUARDED, requests=70))
-    (one,) = found(condition=condition, rows=rows)
+    others = (row(shape("GetItem", "get"), requests=500), row(shape("PutItem", "other"), UNDECLARED, requests=500))
+    (one,) = found(condition=condition, rows=(row(PUT, requests=30), row(GUARDED, requests=70), *others))
     assert (one.severity, one.confidence, one.cause) == (Severity.MEDIUM, Confidence.CERTAIN, "condition-missing")
     assert (one.evidence["unconditional_writes"], one.evidence["writes"]) == (30, 100)
     assert changes(one) == [
@@ -41,6 +42,20 @@ def test_a_pattern_that_requires_a_condition_and_gets_none_is_told(condition: st
         "update-less",
         "update-declaration",
     ]
+    assert [advice.reversible for advice in one.advice] == [None, True, True, None]
+
+
+def test_one_call_without_its_condition_is_enough() -> None:
+    (one,) = found(condition="required", rows=(row(PUT, requests=1),))
+    assert one.summary.startswith("1 write of api to cases came without a condition")
+
+
+@pytest.mark.parametrize(
+    ("condition", "wanted"), [("create-only", "not_exists()"), ("version", "eq(read)"), ("required", "eq(read)")]
+)
+def test_the_snippet_is_the_condition_that_is_declared(condition: str, wanted: str) -> None:
+    (one,) = found(condition=condition, rows=(row(PUT),))
+    assert wanted in (one.advice[1].snippet or "")
 
 
 def test_where_no_write_tells_a_condition_the_log_may_leave_them_out() -> None:
@@ -106,6 +121,26 @@ def test_three_items_that_are_put_back_are_a_risk() -> None:
     (one,) = found(*several(3), rows=(row(PUT),))
     assert (one.severity, one.confidence, one.cause) == (Severity.MEDIUM, Confidence.LIKELY, "read-then-put")
     assert (one.evidence["put_backs"], one.evidence["gap_median_ms"], one.pattern) == (3, 1000, "load-case")
+
+    assert "eq(read)" in (one.advice[1].snippet or "")
+
+
+def test_the_time_between_is_the_middle_one() -> None:
+    backs = [(*put_back(number), seconds) for number, seconds in enumerate((9, 1, 3, 2, 4))]
+    calls = [
+        one
+        for read, put, seconds in backs
+        for one in (read, msgspec.structs.replace(put, time=read.time + seconds * 1000))
+    ]
+    (one,) = found(*calls, rows=(row(PUT),))
+    assert (one.evidence["gap_median_ms"], one.evidence["gap_most_ms"], one.evidence["keys"]) == (3000, 9000, 5)
+    assert "put it back whole 3,000 ms (median) later" in one.summary
+
+
+def test_the_pattern_is_that_of_the_caller_s_own_puts() -> None:
+    rows = (row(PUT, UNDECLARED, "other"), row(shape("PutItem", "else"), UNDECLARED), row(PUT))
+    (one,) = found(*several(3), rows=rows)
+    assert one.pattern == "load-case"
 
 
 def test_two_are_not() -> None:
