@@ -255,16 +255,18 @@ class HistoryKeeper:
             self._log.error("history of a day is lost: it could not be written", day=format_instant(number * DAY_MS))
 
     async def _tidy(self, now: Instant) -> None:
+        newer: str | None = None
         try:
             if self.is_ours():
                 tidied = await tidy(self._dataset, self._keeping, now)
                 for name in tidied.torn:
                     self._note_torn(name)
+                newer = tidied.newer
             self.past = await load_past(self._dataset, now)
         except HistoryError as error:
             self._tell(_TIDYING, str(error))
         else:
-            self._tell(_TIDYING, None)
+            self._tell(_TIDYING, newer)
 
     def _note_torn(self, name: str) -> None:
         self._torn += 1

@@ -332,7 +332,7 @@ def test_a_torn_file_of_the_day_is_set_aside_before_it_is_replaced(desk: Desk) -
     keeper.look(T, [finding("f2")], [], lambda: CallBook(()))
     asyncio.run(keeper.write())
     assert [row["id"] for row in desk.read(Kind.FINDINGS)] == ["f2"]
-    assert file.with_name(f"{file.name}.torn").read_bytes() == b"PAR1"
+    assert file.with_name(f".{file.name}.torn").read_bytes() == b"PAR1"
     assert desk.log.lines == [("error", "history set aside: it cannot be read")]
     assert keeper.health() == HistoryHealth(torn_files=1)
 
@@ -435,7 +435,7 @@ def test_a_torn_file_is_set_aside_and_said(desk: Desk) -> None:
     file = desk.folder / "history/kind=shapes/date=2026-11-30/20261130-d1.parquet"
     asyncio.run(live(desk.keeper, lambda: None, desk.closed(1), file))
     assert desk.log.lines == [("error", "history set aside: it cannot be read")]
-    assert torn.with_name(f"{torn.name}.torn").exists()
+    assert torn.with_name(f".{torn.name}.torn").exists()
     assert desk.keeper.health() == HistoryHealth(torn_files=1)
 
 

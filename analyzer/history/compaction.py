@@ -3,30 +3,40 @@
 Both are written before a minute goes, and name the files that they replace: whoever is killed in between leaves nothing
 that counts twice for our own reader, and the next round goes on there. Later the hours of a day become one file. What
 is older than it is kept for goes.
+
+A daemon tidies what it wrote itself, and what one wrote that went for good. Several may do the latter at once: each
+gives its file a name of its own, and of two that were made of the same minutes one counts.
 """
 
 from __future__ import annotations
 
 import asyncio
 from collections import defaultdict
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import pyarrow as pa
 from msgspec import Struct
 
 from analyzer.history.columns import KEY_IDENTITY, Kind
-from analyzer.history.files import Label, TornError, encode
+from analyzer.history.files import Label, NewerHistoryError, TornError, encode
 from analyzer.history.merging import keys_rolled_up, merged, rolled_up
 from analyzer.history.names import DAY_MS, HOUR_MS, FileName, mark_of
+from analyzer.history.standing import counting
+from analyzer.model.instant import MINUTE_MS
 
 if TYPE_CHECKING:
+    from collections.abc import Awaitable, Iterable
+
     from analyzer.history.dataset import Dataset
     from analyzer.model.instant import Instant
 
 __all__ = ["Keeping", "Tidied", "tidy"]
 
-_OTHERS_AFTER = 2
-"""So many times later the minutes of a daemon that went for good are made hours too."""
+T = TypeVar("T")
+
+_GONE_AFTER = 2
+"""A daemon of which nothing is newer than so many times what minutes stand alone for is taken for gone: one that lives
+writes every minute, and tidies by itself."""
 _MINUTES = (Kind.REQUESTS, Kind.KEYS)
 _HOURS = (Kind.HOURS, Kind.KEY_HOURS)
 
@@ -40,23 +50,28 @@ class Keeping(Struct, frozen=True):
 
 
 class Tidied(Struct, frozen=True):
-    """What tidying did: files made of several, files let go for their age, torn ones set aside."""
+    """What tidying did: files made of several, files let go for their age, torn ones set aside.
+
+    `newer` says of one that a newer version wrote: such files are left as they are.
+    """
 
     united: int = 0
     expired: int = 0
     torn: tuple[str, ...] = ()
+    newer: str | None = None
 
 
 async def tidy(dataset: Dataset, keeping: Keeping, now: Instant) -> Tidied:
-    """Make hours of old minutes, and let go of what is too old; raises HistoryError or NewerHistoryError."""
+    """Make hours of old minutes, and let go of what is too old; raises HistoryError."""
     tidied = _Tidying(dataset, now)
+    await tidied.look(_GONE_AFTER * keeping.minutes_alone_ms)
     for kind in _MINUTES:
         await tidied.unite(kind, HOUR_MS, keeping.minutes_alone_ms)
     for kind in _HOURS:
         await tidied.unite(kind, DAY_MS, keeping.minutes_ms)
     for kind in Kind:
         await tidied.expire(kind, keeping.minutes_ms if kind in _MINUTES else keeping.hours_ms)
-    return Tidied(tidied.united, tidied.expired, tuple(tidied.torn))
+    return Tidied(tidied.united, tidied.expired, tuple(tidied.torn), tidied.newer)
 
 
 class _Tidying:
@@ -67,13 +82,38 @@ class _Tidying:
         self._now = now
         self.united = self.expired = 0
         self.torn: list[str] = []
+        self.newer: str | None = None
+        self._living: set[str] = set()
+        self._known_until = now
+
+    async def look(self, gone_after_ms: int) -> None:
+        """See who else writes here, and until when history reaches.
+
+        A clock that jumps ahead must not make everything old at once: age is counted from the day after the last but
+        one of which there is anything, where that is earlier than now.
+        """
+        names = [name for kind in (Kind.REQUESTS, Kind.HOURS) for name in await self._dataset.everything(kind)]
+        days = sorted({name.start // DAY_MS for name in names})[-2:]
+        if days:
+            self._known_until = min(self._now, (days[0] + len(days)) * DAY_MS)
+        if len(days) > 1:
+            self._now = self._known_until
+        self._living = {name.daemon for name in names if name.window.end > self._now - gone_after_ms}
+        self._living.discard(self._dataset.daemon)
+
+    def _is_ours(self, name: FileName) -> bool:
+        return name.daemon not in self._living
 
     async def expire(self, kind: Kind, kept_ms: int) -> None:
-        """Let go of what is older than it is kept for."""
+        """Let go of what is older than it is kept for, and is of history beyond doubt."""
         for name in await self._dataset.everything(kind):
-            if name.window.end <= self._now - kept_ms:
+            if name.window.end <= self._known_until - kept_ms and self._is_ours(name) and await self._is_history(name):
                 await self._dataset.drop(name)
                 self.expired += 1
+
+    async def _is_history(self, name: FileName) -> bool:
+        label = await self._careful(name, self._dataset.label(name))
+        return label is not None and label.daemon == name.daemon
 
     async def unite(self, kind: Kind, length_ms: int, alone_ms: int) -> None:
         """Make one file of the files of each hour or day that has ended long enough ago, one daemon's at a time."""
@@ -81,39 +121,84 @@ class _Tidying:
         found: dict[FileName, list[FileName]] = defaultdict(list)
         for name in names:
             whole = FileName(kind, name.start - name.start % length_ms, length_ms, name.daemon)
-            age = alone_ms * (1 if name.daemon == self._dataset.daemon else _OTHERS_AFTER)
-            if name.length_ms < length_ms and whole.window.end <= self._now - age:
+            if name.length_ms < length_ms and whole.window.end <= self._now - alone_ms and self._is_ours(name):
                 found[whole].append(name)
         for whole, parts in found.items():
-            await self._unite(whole, parts, [name for name in names if name[:4] == whole[:4]])
+            before = [name for name in names if name[:4] == whole[:4]]
+            try:
+                await self._unite(whole, parts, before)
+            except NewerHistoryError as error:
+                self.newer = self.newer or str(error)
+            except KeyError:  # another daemon is making the same one: what it leaves is looked at the next time
+                continue
+        for of_one in _of_one_stretch(name for name in names if name.length_ms > MINUTE_MS):
+            await self._drop_doubles(of_one)
 
     async def _unite(self, whole: FileName, names: list[FileName], before: list[FileName]) -> None:
-        """Make one file; `before` are those of the same stretch that there are: some came after it was made."""
-        loaded = [one for name in before if (one := await self._load(name)) is not None]
-        counted = {leaf for _, _, label in loaded for leaf in label.replaces}
-        parts = [one for name in names if name.leaf not in counted and (one := await self._load(name)) is not None]
+        """Make one file; `before` are those of the same stretch that there are: some came after it was made.
+
+        Raises NewerHistoryError, and KeyError where a file is gone since it was listed; then nothing has changed.
+        """
+        known = {leaf for _, label, _ in await self._load(before) for leaf in label.replaces}
+        loaded = await self._load(name for name in names if name.leaf not in known)
+        parts = list(counting(loaded, known))
         if parts:
-            if before:
-                whole = whole._replace(mark=mark_of(name.leaf.encode() for name, _, _ in parts))
-            minutes = {minute for _, _, label in parts for minute in label.minutes}
-            label = Label(whole.daemon, tuple(sorted(minutes)), tuple(name.leaf for name, _, _ in parts))
-            rows = pa.concat_tables([rows for _, rows, _ in parts])
+            replaced = [name.leaf for name, _, _ in loaded]
+            if before or whole.daemon != self._dataset.daemon:
+                whole = whole._replace(mark=mark_of(leaf.encode() for leaf in replaced))
+            minutes = {minute for _, label, _ in parts for minute in label.minutes}
+            label = Label(whole.daemon, tuple(sorted(minutes)), tuple(replaced))
+            rows = pa.concat_tables([rows for _, _, rows in parts])
             for name, content in await asyncio.to_thread(_files, whole, rows, label):
                 await self._dataset.put(name, content)
             self.united += 1
         for name in names:
             await self._dataset.drop(name)
 
-    async def _load(self, name: FileName) -> tuple[FileName, pa.Table, Label] | None:
-        """Return one file, None where it is torn, and is set aside, or where another daemon was faster."""
+    async def _load(self, names: Iterable[FileName]) -> list[tuple[FileName, Label, pa.Table]]:
+        """Return files but for torn ones, which are set aside; raises KeyError where one is gone."""
+        loaded = []
+        for name in names:
+            try:
+                rows, label = await self._dataset.load(name)
+            except TornError:
+                await self._set_aside(name)
+            else:
+                loaded.append((name, label, rows))
+        return loaded
+
+    async def _drop_doubles(self, names: list[FileName]) -> None:
+        """Let go of files of one stretch whose rows are in the others: two daemons were equally fast."""
+        found = [(name, label) for name in names if (label := await self._careful(name, self._dataset.label(name)))]
+        known: set[str] = set()
+        for name, label in sorted(found, key=lambda one: (-len(one[1].replaces), one[0])):
+            if label.replaces and known.issuperset(label.replaces):
+                await self._dataset.drop(name)
+            known.update(label.replaces)
+
+    async def _careful(self, name: FileName, asked: Awaitable[T]) -> T | None:
+        """Return what was asked of a file; None where it is torn, and is set aside, newer than we are, or gone."""
         try:
-            return (name, *await self._dataset.load(name))
+            return await asked
         except TornError:
-            await self._dataset.set_aside(name)
-            self.torn.append(str(name))
+            await self._set_aside(name)
+        except NewerHistoryError as error:
+            self.newer = self.newer or str(error)
         except KeyError:
             pass
         return None
+
+    async def _set_aside(self, name: FileName) -> None:
+        await self._dataset.set_aside(name)
+        self.torn.append(str(name))
+
+
+def _of_one_stretch(names: Iterable[FileName]) -> list[list[FileName]]:
+    """Return the files of which several are of the same stretch and daemon."""
+    found: dict[tuple[object, ...], list[FileName]] = defaultdict(list)
+    for name in names:
+        found[name[:4]].append(name)
+    return [of_one for of_one in found.values() if len(of_one) > 1]
 
 
 def _files(whole: FileName, rows: pa.Table, label: Label) -> list[tuple[FileName, bytes]]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from functools import partial
+from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 
 import pyarrow as pa
@@ -15,22 +16,25 @@ import pyarrow.compute as pc
 
 from analyzer.errors import CollectError
 from analyzer.history.columns import SCHEMAS, Kind
-from analyzer.history.files import HistoryError, Label, TornError, decode, encode, stretches
+from analyzer.history.files import HistoryError, Label, TornError, decode, encode, label_of, stretches
 from analyzer.history.merging import keys_rolled_up, rolled_up
 from analyzer.history.names import DAY_MS, HOUR_MS, FileName, days_of, mark_of
+from analyzer.history.standing import counting
 from analyzer.model.instant import MINUTE_MS, Instant
 from analyzer.model.window import Window
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Awaitable, Callable, Iterable, Sequence
 
     from analyzer.history.minutes import Minute
     from analyzer.interfaces import BlobStore
 
 __all__ = ["Dataset", "Reading"]
 
-_TORN = ".torn"
-"""Behind the name of a file that was set aside: no reader of `*.parquet` finds it."""
+_ASIDE, _TORN = ".", ".torn"
+"""Around the name of a file that was set aside: no reader of a whole folder takes what begins with a dot for rows."""
+_LOOKS = 4
+"""So often files are listed and read again where some of them became an hour meanwhile."""
 
 
 _ROLLED: dict[Kind, tuple[Kind, Callable[..., pa.Table]]] = {
@@ -48,14 +52,17 @@ class Reading(NamedTuple):
     torn: tuple[str, ...] = ()
 
 
+class _GoneError(Exception):
+    """A file was there when it was listed, and is not any more: its rows are in another one now."""
+
+
 class _Found(NamedTuple):
-    """What some files hold; `replaced` and `read` are leaves of names."""
+    """What some files hold; `known` are leaves of names whose rows are in them."""
 
     parts: list[pa.Table]
     minutes: list[Instant]
     torn: list[str]
-    replaced: set[str]
-    read: set[str]
+    known: set[str]
 
 
 class Dataset:
@@ -98,7 +105,19 @@ class Dataset:
         Of kinds of hours `by_day` makes a row a day and series: many weeks then take a twentieth of the memory.
         """
         if kind in _ROLLED:
-            return await self._read_hours(kind, window, DAY_MS if by_day else HOUR_MS)
+            return await self._again(lambda: self._read_hours(kind, window, DAY_MS if by_day else HOUR_MS))
+        return await self._again(lambda: self._read_rows(kind, window))
+
+    async def _again(self, look: Callable[[], Awaitable[Reading]]) -> Reading:
+        """Look, and look once more where files became an hour meanwhile; raises HistoryError where they go on to."""
+        for _ in range(_LOOKS):
+            try:
+                return await look()
+            except _GoneError as error:
+                gone = str(error)
+        raise HistoryError(f"cannot read {gone} in {self._store}: it is listed, and not there")
+
+    async def _read_rows(self, kind: Kind, window: Window) -> Reading:
         found = await self._gather(await self.names(kind, window))
         rows = pa.concat_tables([SCHEMAS[kind].empty_table(), *found.parts])
         seen = [minute for minute in found.minutes if window.holds(minute)]
@@ -110,9 +129,7 @@ class Dataset:
         make = partial(roll, step_ms=step_ms)
         whole = Window(window.start - window.start % HOUR_MS, window.end)
         hours = await self._gather(await self.names(kind, whole), make=make if step_ms > HOUR_MS else None)
-        known = hours.read | hours.replaced
-        rest = [name for name in await self.names(of_minutes, whole) if name.leaf not in known]
-        minutes = await self._gather(rest, make=make)
+        minutes = await self._gather(await self.names(of_minutes, whole), hours.known, make=make)
         found = [_within(rows, window) for rows in (*hours.parts, *minutes.parts)]
         rows = await asyncio.to_thread(make, pa.concat_tables([SCHEMAS[kind].empty_table(), *found]))
         seen = [minute for minute in (*hours.minutes, *minutes.minutes) if window.holds(minute)]
@@ -123,10 +140,11 @@ class Dataset:
 
         A window of whole hours is meant. Raises NewerHistoryError or HistoryError.
         """
+        return await self._again(lambda: self._read_as_it_lies(kind, window, columns))
+
+    async def _read_as_it_lies(self, kind: Kind, window: Window, columns: Sequence[str]) -> Reading:
         hours = await self._gather(await self.names(kind, window), columns=columns)
-        known = hours.read | hours.replaced
-        rest = [name for name in await self.names(_ROLLED[kind][0], window) if name.leaf not in known]
-        minutes = await self._gather(rest, columns=columns)
+        minutes = await self._gather(await self.names(_ROLLED[kind][0], window), hours.known, columns=columns)
         nothing = SCHEMAS[kind].empty_table().select(columns)
         rows = await asyncio.to_thread(_within, pa.concat_tables([nothing, *hours.parts, *minutes.parts]), window)
         seen = [minute for minute in (*hours.minutes, *minutes.minutes) if window.holds(minute)]
@@ -148,62 +166,75 @@ class Dataset:
 
         Raises KeyError where it is gone.
         """
+        return await asyncio.to_thread(decode, name.kind, await self._content(name), str(name), columns)
+
+    async def label(self, name: FileName) -> Label:
+        """Return what a file says of itself; raises as `load` does."""
+        return label_of(await self._content(name), str(name))
+
+    async def _content(self, name: FileName) -> bytes:
         try:
-            content = await self._store.read(str(name))
+            return await self._store.read(str(name))
         except (OSError, CollectError) as error:
-            raise HistoryError(f"cannot read {name}: {_because(error)}") from None
-        return await asyncio.to_thread(decode, name.kind, content, str(name), columns)
+            raise HistoryError(f"cannot read {name} in {self._store}: {_because(error)}") from None
 
     async def put(self, name: FileName, content: bytes) -> None:
         """Write one file, at once and wholly; raises HistoryError."""
         try:
             await self._store.write(str(name), content)
         except (OSError, CollectError) as error:
-            raise HistoryError(f"cannot write {name}: {_because(error)}") from None
+            raise HistoryError(f"cannot write {name} to {self._store}: {_because(error)}") from None
 
     async def drop(self, name: FileName) -> None:
         """Let go of one file; raises HistoryError."""
         try:
             await self._store.delete(str(name))
         except (OSError, CollectError) as error:
-            raise HistoryError(f"cannot delete {name}: {_because(error)}") from None
+            raise HistoryError(f"cannot delete {name} in {self._store}: {_because(error)}") from None
 
     async def set_aside(self, name: FileName) -> None:
         """Rename a torn file, so that nobody takes it for rows; raises HistoryError."""
+        folder = str(name).removesuffix(name.leaf)
         try:
-            await self._store.write(f"{name}{_TORN}", await self._store.read(str(name)))
+            await self._store.write(f"{folder}{_ASIDE}{name.leaf}{_TORN}", await self._store.read(str(name)))
+        except KeyError:  # another daemon was faster
+            return
         except (OSError, CollectError) as error:
-            raise HistoryError(f"cannot set {name} aside: {_because(error)}") from None
+            raise HistoryError(f"cannot set {name} in {self._store} aside: {_because(error)}") from None
         await self.drop(name)
 
     async def _list(self, prefix: str) -> tuple[str, ...]:
         try:
             return await self._store.list(prefix)
         except (OSError, CollectError) as error:
-            raise HistoryError(f"cannot list {prefix}: {_because(error)}") from None
+            raise HistoryError(f"cannot list {prefix} in {self._store}: {_because(error)}") from None
 
     async def _gather(
         self,
         names: Iterable[FileName],
+        known: Iterable[str] = (),
+        *,
         make: Callable[[pa.Table], pa.Table] | None = None,
         columns: Sequence[str] | None = None,
     ) -> _Found:
-        """Read files, those of hours first: they say which of the others do not count any more."""
-        found = _Found([], [], [], set(), set())
-        for name in sorted(names, key=lambda name: -name.length_ms):
-            if name.leaf in found.replaced:
-                continue
-            try:
-                rows, label = await self.load(name, columns)
-            except TornError:
-                found.torn.append(str(name))
-                continue
-            except KeyError:  # it was replaced by its hour since it was listed
-                continue
-            found.replaced.update(label.replaces)
-            found.read.add(name.leaf)
-            found.minutes.extend(label.minutes)
-            found.parts.append(rows if make is None else await asyncio.to_thread(make, rows))
+        """Read files, those of hours first: they say which of the others do not count any more. Raises _GoneError."""
+        found = _Found([], [], [], set(known))
+        for _, same in groupby(sorted(names, key=lambda name: -name.length_ms), key=lambda name: name.length_ms):
+            loaded: list[tuple[FileName, Label, pa.Table]] = []
+            for name in same:
+                if name.leaf in found.known:
+                    continue
+                try:
+                    rows, label = await self.load(name, columns)
+                except TornError:
+                    found.torn.append(str(name))
+                    continue
+                except KeyError:
+                    raise _GoneError(str(name)) from None
+                loaded.append((name, label, rows if make is None else await asyncio.to_thread(make, rows)))
+            for _, label, rows in counting(loaded, found.known):
+                found.minutes.extend(label.minutes)
+                found.parts.append(rows)
         return found
 
 

@@ -22,7 +22,17 @@ from analyzer.model.window import Window
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-__all__ = ["SCHEMA_VERSION", "HistoryError", "Label", "NewerHistoryError", "TornError", "decode", "encode", "stretches"]
+__all__ = [
+    "SCHEMA_VERSION",
+    "HistoryError",
+    "Label",
+    "NewerHistoryError",
+    "TornError",
+    "decode",
+    "encode",
+    "label_of",
+    "stretches",
+]
 
 SCHEMA_VERSION = 1
 """Version of the files; an older one is read, a newer one is refused."""
@@ -42,6 +52,10 @@ class NewerHistoryError(HistoryError):
 
 class TornError(HistoryError):
     """A file cannot be read: it is half there, or something else."""
+
+
+_UNREADABLE = (pa.ArrowException, OSError, KeyError, ValueError, TypeError)
+"""What reading a file may fail with that is half there, or something else."""
 
 
 class Label(Struct, frozen=True):
@@ -85,6 +99,7 @@ def encode(kind: Kind, rows: pa.Table, label: Label) -> bytes:
         sink,
         compression="zstd",
         compression_level=_ZSTD_LEVEL,
+        write_page_checksum=True,  # a bit that flips on a disk would be a wrong number else
     )
     content: bytes = sink.getvalue().to_pybytes()
     return content
@@ -93,22 +108,37 @@ def encode(kind: Kind, rows: pa.Table, label: Label) -> bytes:
 def decode(kind: Kind, content: bytes, name: str, columns: Sequence[str] | None = None) -> tuple[pa.Table, Label]:
     """Return the rows of a file, or some columns of them, and its label; raises NewerHistoryError or TornError."""
     try:
-        file = pq.ParquetFile(pa.BufferReader(content))
-        told = file.metadata.metadata or {}
-        version = int(told[_VERSION])
-        if version > SCHEMA_VERSION:  # before anything else of it is read: all of that may be of another form
-            raise NewerHistoryError(
-                f"{name} has schema {version}, this version reads up to {SCHEMA_VERSION}: run the newer version, "
-                "or leave its files out"
-            )
+        file = pq.ParquetFile(pa.BufferReader(content), page_checksum_verification=True)
+        version, label = _told(file, name)
         is_told = columns is not None and version == SCHEMA_VERSION  # an older one is brought to the present whole
         rows = file.read([name for name in columns or () if name in file.schema_arrow.names] if is_told else None)
-        plain = json.loads(told[_LABEL])
-        minutes = tuple(start for first, end in plain["covers"] for start in range(first, end, MINUTE_MS))
-        label = Label(str(plain["daemon"]), minutes, tuple(plain["replaces"]))
-    except (pa.ArrowException, OSError, KeyError, ValueError, TypeError) as error:
+        rows.validate(full=True)
+    except _UNREADABLE as error:
         raise TornError(f"{name} is no file of history: {type(error).__name__}") from None
     return _present(kind, rows, version, name, SCHEMAS[kind].names if columns is None else columns), label
+
+
+def label_of(content: bytes, name: str) -> Label:
+    """Return what a file says of itself; raises NewerHistoryError or TornError."""
+    try:
+        _, label = _told(pq.ParquetFile(pa.BufferReader(content)), name)
+    except _UNREADABLE as error:
+        raise TornError(f"{name} is no file of history: {type(error).__name__}") from None
+    return label
+
+
+def _told(file: pq.ParquetFile, name: str) -> tuple[int, Label]:
+    """Return the version of a file, and its label; raises NewerHistoryError, or one of what cannot be read."""
+    told = file.metadata.metadata or {}
+    version = int(told[_VERSION])
+    if version > SCHEMA_VERSION:  # before anything else of it is read: all of that may be of another form
+        raise NewerHistoryError(
+            f"{name} has schema {version}, this version reads up to {SCHEMA_VERSION}: run the newer version, "
+            "or leave its files out"
+        )
+    plain = json.loads(told[_LABEL])
+    minutes = tuple(start for first, end in plain["covers"] for start in range(first, end, MINUTE_MS))
+    return version, Label(str(plain["daemon"]), minutes, tuple(plain["replaces"]))
 
 
 _STEPS: Mapping[int, Callable[[pa.Table], pa.Table]] = {}

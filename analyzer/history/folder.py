@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import os
+import time
+from contextlib import suppress
 from pathlib import Path
 
 __all__ = ["FolderBlobs"]
 
 _UNFINISHED = ".part"
+_LEFT_AFTER_SECONDS = 3600.0
+"""What is unfinished for so long was left by a process that was killed: to write a file takes a moment."""
 
 
 class FolderBlobs:
@@ -52,6 +56,7 @@ class FolderBlobs:
         except OSError:
             unfinished.unlink(missing_ok=True)
             raise
+        _sweep(path.parent)
 
     def _list(self, prefix: str) -> tuple[str, ...]:
         within, _, _ = prefix.rpartition("/")
@@ -63,5 +68,14 @@ class FolderBlobs:
 
     def _delete(self, path: Path) -> None:
         path.unlink(missing_ok=True)
+        _sweep(path.parent)
         if path.parent != self._folder and path.parent.is_dir() and not any(path.parent.iterdir()):
             path.parent.rmdir()
+
+
+def _sweep(folder: Path) -> None:
+    """Let go of what processes left that were killed while they wrote."""
+    with suppress(OSError):  # it is tried again with the next file
+        for left in folder.glob(f".*{_UNFINISHED}"):
+            if time.time() - left.stat().st_mtime > _LEFT_AFTER_SECONDS:
+                left.unlink(missing_ok=True)

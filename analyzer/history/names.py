@@ -51,7 +51,8 @@ class FileName(NamedTuple):
             moment = datetime.strptime(found["time"], _FORMS[length]).replace(tzinfo=UTC)
         except ValueError:
             return None
-        return cls(kind, to_instant(moment), length, found["daemon"], found["mark"] or "")
+        name = cls(kind, to_instant(moment), length, found["daemon"], found["mark"] or "")
+        return name if str(name) == path else None  # a copy in the folder of another day is none
 
     @property
     def window(self) -> Window:
