@@ -10,6 +10,7 @@ from analyzer.detectors.advice import advise, ask_owner, aws, quoted, time_to_li
 from analyzer.detectors.thresholds import Share, Whole
 from analyzer.detectors.verdict import finding
 from analyzer.detectors.words import number, who
+from analyzer.model.calls import TtlValue
 from analyzer.model.finding import Advice, Confidence, Direction, Finding, Risk, Severity
 from analyzer.model.sight import Horizon, Sight, Skipped, SkipReason, SourceName
 from analyzer.traffic.expiry import ExpiringWrites, expiring_writes
@@ -66,11 +67,11 @@ class TtlInvalid(Struct, frozen=True):
         fault = group.main_fault
         calls = group.wrong[fault]
         example = calls[-1]
+        told = example.ttl or TtlValue()
         attribute = group.attribute or "its time to live"
         share = group.wrong_count / group.written
         is_sure = group.wrong_count >= _SURE_WRITES
         row = next((row for row in traffic.rows if row.shape.fingerprint == example.fingerprint), None)
-        value = example.ttl.number if example.ttl is not None else None
         return finding(
             self.name,
             traffic,
@@ -90,8 +91,8 @@ class TtlInvalid(Struct, frozen=True):
                 "writes_wrong": group.wrong_count,
                 "writes_with_ttl": group.written,
                 "wrong_share": round(share, 4),
-                "type": example.ttl.type if example.ttl is not None else None,
-                "example_value": value,
+                "type": told.type,
+                "example_value": told.number,
                 **{f"{name.replace('-', '_')}_writes": len(group.wrong[name]) for name in sorted(group.wrong)},
             },
             advice=(

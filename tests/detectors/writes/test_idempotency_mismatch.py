@@ -30,6 +30,21 @@ def test_a_reused_token_is_refused_and_told_by_caller(calls: int, severity: Seve
     (one,) = found(rows=rows, refusals=(refused("m", calls, code=CODE), refused("m", 99)))
     assert (one.severity, one.cause, one.caller) == (severity, "token-reused", "checkout")
     assert one.evidence["refused_calls"] == calls
+    assert [(advice.action, advice.reversible) for advice in one.advice] == [
+        ("fix-caller", None),
+        ("check-client", True),
+    ]
+
+
+def test_it_is_one_fault_a_caller_at_the_shape_that_was_refused_most() -> None:
+    shapes = [shape("TransactWriteItems", name) for name in ("a", "b", "c")]
+    rows = (*(row(of, caller="checkout") for of in shapes), row(shapes[0], caller=None))
+    tried = enumerate((2, 5, 3, 4))
+    told = found(rows=rows, refusals=tuple(refused("m", calls, number, CODE) for number, calls in tried))
+    assert [(one.subject, one.fingerprint, one.evidence["refused_calls"]) for one in told] == [
+        ("token\x1fcheckout", "b", 10),
+        ("token\x1f", "a", 4),
+    ]
 
 
 def test_without_calls_refusals_are_told_all_the_same() -> None:
@@ -43,9 +58,17 @@ def test_an_addition_that_was_sent_again_may_count_twice() -> None:
     assert any("ConditionExpression" in (advice.snippet or "") for advice in one.advice)
 
 
-def test_rare_repetitions_are_worth_knowing_and_no_more() -> None:
-    (one,) = found(lost(), rows=(row(ADD, requests=1001),))
-    assert one.severity is Severity.LOW
+@pytest.mark.parametrize(("requests", "severity"), [(1000, Severity.MEDIUM), (1001, Severity.LOW)])
+def test_rare_repetitions_are_worth_knowing_and_no_more(requests: float, severity: Severity) -> None:
+    (one,) = found(lost(), rows=(row(ADD, requests=requests),))
+    assert one.severity is severity
+
+
+def test_what_others_do_with_the_same_shape_is_not_reckoned() -> None:
+    rows = (row(ADD, caller="other", requests=9000), row(shape(), requests=9000), row(ADD, requests=500))
+    (one,) = found(lost(), rows=rows)
+    assert one.evidence["requests"] == 500
+    assert [advice.reversible for advice in one.advice] == [None, True, None]
 
 
 def test_where_its_row_is_not_there_the_calls_are_all_that_is_known() -> None:

@@ -36,12 +36,26 @@ def test_milliseconds_never_expire() -> None:
     (one,) = found(*[put(NOW * 1000)] * 5, put(NOW + 60), rows=(row(PUT),))
     assert (one.severity, one.confidence, one.cause) == (Severity.MEDIUM, Confidence.CERTAIN, "milliseconds")
     assert (one.evidence["writes_wrong"], one.evidence["writes_with_ttl"], one.pattern) == (5, 6, "load-case")
-    assert one.advice[-1].action == "fix-ttl-units"
+    assert (one.evidence["type"], one.evidence["example_value"]) == ("N", NOW * 1000)
+    assert (one.evidence["wrong_share"], one.subject) == (0.8333, "values\x1fexpires")
+    assert one.summary.endswith("those that api wrote among them: expires is in milliseconds, not seconds")
+    assert [(advice.action, advice.reversible) for advice in one.advice] == [
+        ("fix-caller", None),
+        ("fix-ttl-units", True),
+    ]
+    assert (one.advice[-1].snippet or "").startswith('item["expires"] = ')
 
 
 def test_one_write_alone_is_likely() -> None:
     (one,) = found(put(None, "S", attribute=None), rows=())
     assert (one.cause, one.confidence, one.pattern) == ("not-a-number", Confidence.LIKELY, None)
+
+
+def test_an_attribute_that_nobody_names_is_the_time_to_live() -> None:
+    (one,) = found(put(None, "S", attribute=None))
+    assert one.summary.endswith("its time to live is no Number")
+    assert (one.subject, one.evidence["type"], one.evidence["example_value"]) == ("values\x1f", "S", None)
+    assert (one.advice[-1].snippet or "").startswith('item["expires"] = ')
 
 
 def test_one_item_among_thousands_is_somebodys_test() -> None:
@@ -60,7 +74,9 @@ def test_one_item_among_thousands_is_somebodys_test() -> None:
 def test_a_setting_that_does_not_look_at_the_declared_attribute_is_told(told: TimeToLive, cause: str) -> None:
     (one,) = found(place=Place(declared=True, ttl_attribute="expires", time_to_live=told))
     assert (one.cause, one.confidence, one.severity) == (cause, Confidence.CERTAIN, Severity.MEDIUM)
-    assert [advice.risk.value for advice in one.advice] == ["none", "high"]
+    assert [(advice.risk.value, advice.reversible) for advice in one.advice] == [("none", None), ("high", False)]
+    commands = [(advice.command or "").rsplit("  # ", 1)[1] for advice in one.advice]
+    assert commands == ["read-only", "changes production"]
 
 
 def test_without_a_contract_the_attribute_is_that_of_the_items() -> None:
