@@ -28,8 +28,8 @@ __all__ = [
 
 
 def share_of_reads(units: float, traffic: Traffic) -> float:
-    """Return which part of the read units that requests tell of these are."""
-    return units / max(direction_units(traffic, Direction.READ), 1e-9)
+    """Return which part of the read units that requests tell of these are: all at most, where no row shows them."""
+    return units / max(direction_units(traffic, Direction.READ), units) if units else 0.0
 
 
 def declared_of(row: PatternTraffic | None, traffic: Traffic) -> Declared | None:

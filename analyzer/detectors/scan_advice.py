@@ -50,16 +50,12 @@ def _enable_ttl(traffic: Traffic, attribute: str) -> Advice:
     return advise(
         "enable-ttl",
         f"Let DynamoDB expire the items: enable time to live on {attribute}, and stop the sweep. Its values must be"
-        " seconds since the epoch, as numbers",
+        " seconds since the epoch, as numbers; all items of a past time go, and none comes back",
         effect="expired items go within days, for nothing; readers filter them out until then",
-        command=aws(
-            traffic.target,
-            time_to_live_on(traffic.target, attribute),
-            changes=True,
-        ),
-        risk=Risk.LOW,
-        reversible=True,
-        takes="an hour",
+        command=aws(traffic.target, time_to_live_on(traffic.target, attribute), changes=True),
+        risk=Risk.HIGH,
+        reversible=False,
+        takes="an hour; deletions follow within days",
     )
 
 
