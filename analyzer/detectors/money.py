@@ -26,9 +26,8 @@ def prices_at(traffic: Traffic) -> Prices:
 
 def cost_of(units: float, traffic: Traffic, direction: Direction) -> Cost:
     """Return what so many units in the window cost a month, if that rate goes on."""
-    rate = units / max(traffic.window.seconds, 1.0)
     price = read_cost if direction is Direction.READ else write_cost
-    return price(rate, traffic.place.capacity.billing_mode, prices_at(traffic))
+    return price(_a_second(units, traffic), traffic.place.capacity.billing_mode, prices_at(traffic))
 
 
 def capacity_share(units: float, traffic: Traffic, direction: Direction) -> float | None:
@@ -37,7 +36,7 @@ def capacity_share(units: float, traffic: Traffic, direction: Direction) -> floa
     ready = capacity.read_units if direction is Direction.READ else capacity.write_units
     if capacity.billing_mode != "PROVISIONED" or not ready:
         return None
-    return units / max(traffic.window.seconds, 1.0) / ready
+    return _a_second(units, traffic) / ready
 
 
 def with_price(finding: Finding, traffic: Traffic) -> Finding:
@@ -50,12 +49,15 @@ def with_price(finding: Finding, traffic: Traffic) -> Finding:
 
 def dollars_of(rows: Iterable[PatternTraffic], traffic: Traffic) -> float | None:
     """Return what rows cost a month if their rate goes on; None where no request tells its units."""
-    capacity, seconds = traffic.place.capacity, max(traffic.window.seconds, 1.0)
-    prices = prices_at(traffic)
+    mode, prices = traffic.place.capacity.billing_mode, prices_at(traffic)
     told = [row for row in rows if row.units_known or row.secondary]
     if not told:
         return None
-    read = sum(row.read_units.value for row in told) / seconds
-    written = sum(row.write_units.value for row in told) / seconds
-    mode = capacity.billing_mode
+    read = _a_second(sum(row.read_units.value for row in told), traffic)
+    written = _a_second(sum(row.write_units.value for row in told), traffic)
     return read_cost(read, mode, prices).dollars + write_cost(written, mode, prices).dollars
+
+
+def _a_second(units: float, traffic: Traffic) -> float:
+    """Return units of the window as a rate; what came in less than a second is taken as a second's."""
+    return units / max(traffic.window.seconds, 1.0)

@@ -4,9 +4,10 @@ import msgspec
 import pytest
 
 from analyzer.detectors.money import capacity_share, cost_of, dollars_of, prices_at, with_price
-from analyzer.knowledge.prices import LIST_PRICES
+from analyzer.knowledge.prices import INFREQUENT_PRICES, LIST_PRICES
 from analyzer.model.finding import Confidence, Direction, Finding, Severity
 from analyzer.model.traffic import Capacity, Place
+from analyzer.model.window import Window
 from tests.support.evidence import row, traffic
 
 OWN = msgspec.structs.replace(LIST_PRICES, region="eu-west-1", read_million=0.25, source="configured price")
@@ -58,3 +59,24 @@ def test_units_of_either_side_have_a_price_and_a_share_of_what_is_provisioned() 
     assert capacity_share(3000, traffic(place=Place(capacity=Capacity("PROVISIONED"))), Direction.READ) is None
     read, written = (cost_of(3000, traffic(), direction).dollars for direction in Direction)
     assert written == pytest.approx(5 * read)
+
+
+@pytest.mark.parametrize(("milliseconds", "share"), [(500, 0.9), (1000, 0.9), (1500, 0.6), (300_000, 0.003)])
+def test_units_of_less_than_a_second_are_taken_as_a_seconds(milliseconds: int, share: float) -> None:
+    ready = Capacity(billing_mode="PROVISIONED", read_units=1000)
+    evidence = traffic(place=Place(capacity=ready), window=Window(0, milliseconds))
+    assert capacity_share(900, evidence, Direction.READ) == pytest.approx(share)
+    dollars = share * 1000 * 730 * 0.00013
+    assert cost_of(900, evidence, Direction.READ).dollars == pytest.approx(dollars)
+    assert dollars_of((row(read_units=900),), evidence) == pytest.approx(dollars)
+
+
+def test_units_of_an_index_are_known_without_its_requests() -> None:
+    rows = (row(write_units=300, units_known=0.0, secondary=True), row(write_units=9e9, units_known=0.0))
+    assert dollars_of(rows, traffic()) == pytest.approx(0.625 * 2.628)
+
+
+def test_prices_follow_the_class_of_the_table() -> None:
+    rare = traffic(place=Place(capacity=Capacity(table_class="STANDARD_INFREQUENT_ACCESS")))
+    assert prices_at(rare) == INFREQUENT_PRICES
+    assert cost_of(3000, rare, Direction.READ).dollars == pytest.approx(10 * 0.155 * 2.628)
