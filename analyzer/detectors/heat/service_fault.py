@@ -52,7 +52,7 @@ class ServiceFault(Struct, frozen=True):
     def _errors(self, traffic: Traffic) -> Iterable[Finding]:
         by_log = sum(row.server_errors.value for row in _rows(traffic))
         by_metrics = _metric(traffic, "SystemErrors")
-        errors = max(by_log, by_metrics or 0.0)
+        errors = max(by_log, by_metrics)
         asked = _asked(traffic)
         share = errors / asked if asked else None
         tables = traffic.around.with_server_errors
@@ -60,7 +60,7 @@ class ServiceFault(Struct, frozen=True):
         if errors < self.least_errors or (share is not None and share < least):
             return
         calls = sum(row.requests.value for row in _rows(traffic))
-        is_failing = calls > 0 and by_log >= self.critical_failed_share * calls
+        is_failing = 0 < self.critical_failed_share * calls <= by_log
         where = f", {tables} of {traffic.around.asked} tables with it" if tables >= self.tables else ""
         yield finding(
             self.name,
@@ -152,12 +152,11 @@ def _rows(traffic: Traffic) -> Iterator[PatternTraffic]:
         yield from (row for row in one.rows if not row.secondary)
 
 
-def _metric(traffic: Traffic, metric: str) -> float | None:
-    """Return the sum of a metric over all operations; None where nobody asked for it."""
+def _metric(traffic: Traffic, metric: str) -> float:
+    """Return the sum of a metric over all operations; 0 also where nobody asked for it."""
     found = [total(series_of(traffic.metrics, metric, Operation=operation), traffic.window) for operation in OPERATIONS]
     found.append(total(series_of(traffic.metrics, metric), traffic.window))
-    known = [one for one in found if one is not None]
-    return sum(known) if known else None
+    return sum(one for one in found if one is not None)
 
 
 def _asked(traffic: Traffic) -> float | None:
@@ -174,7 +173,7 @@ def _asked(traffic: Traffic) -> float | None:
     return sum(one for one in counted if one is not None) or None
 
 
-def _sources(by_log: float, by_metrics: float | None) -> Iterable[str]:
+def _sources(by_log: float, by_metrics: float) -> Iterable[str]:
     if by_log:
         yield SourceName.REQUEST_LOG.value
     if by_metrics:

@@ -68,9 +68,9 @@ class SilentThrottling(Struct, frozen=True):
                 if hidden is not None:
                     yield _logged(self.name, hidden, traffic)
             elif all(hit.tries is None for hit in hits):
-                share = max((hit.share.high for hit in hits if hit.share is not None), default=1.0)
-                if self.least_share <= share <= self.absorbed_share:
-                    yield _measured(self.name, direction, refused, share, traffic)
+                shares = [hit.share.high for hit in hits if hit.share is not None]
+                if shares and self.least_share <= max(shares) <= self.absorbed_share:
+                    yield _measured(self.name, direction, refused, max(shares), traffic)
 
     def _by_requests(
         self, hits: list[LimitHit], refused: float, rows: tuple[PatternTraffic, ...], direction: Direction

@@ -54,6 +54,15 @@ def test_it_is_critical_where_one_call_in_twenty_fails_of_it() -> None:
     assert only(answered(500)).severity is Severity.CRITICAL
 
 
+@pytest.mark.parametrize(
+    ("errors", "requests", "severity"),
+    [(500, 10_000, Severity.CRITICAL), (499, 10_000, Severity.HIGH), (5, 5, Severity.CRITICAL)],
+)
+def test_how_many_of_the_calls_fail_of_it(errors: float, requests: float, severity: Severity) -> None:
+    one = only(answered(errors, requests))
+    assert (one.severity, one.evidence["failed_calls"]) == (severity, errors)
+
+
 def test_failed_conditions_do_not_make_it_critical() -> None:
     locks = row(requests=10_000, failed=5000, condition_failed=4990, server_errors=10)
     assert only(traffic(rows=(locks,))).severity is Severity.HIGH
@@ -67,7 +76,15 @@ def test_two_tables_at_once_need_less_of_it() -> None:
 
 def test_metrics_tell_it_too() -> None:
     one = only(measured(4, 6))
-    assert (one.evidence["server_errors"], one.sources) == (10, ("cloudwatch-metrics",))
+    assert (one.severity, one.sources) == (Severity.HIGH, ("cloudwatch-metrics",))
+    assert one.evidence == {
+        "server_errors": 10,
+        "server_error_share": 0.01,
+        "failed_calls": None,
+        "requests": 1000,
+        "tables_with_it": 0,
+        "tables_seen": 0,
+    }
     assert only(traffic(rows=(), metrics=(series("SystemErrors", (9,)),))).summary.count("share unknown") == 1
 
 
@@ -82,6 +99,21 @@ def test_calls_without_an_answer_over_several_tables_are_the_path() -> None:
     assert (one.severity, one.confidence, one.cause, one.caller) == (Severity.HIGH, Confidence.CERTAIN, "path", "api")
     assert "3 of 4 tables" in one.summary
     assert only(lost(50, around=around(with_transport_failures=3))).severity is Severity.CRITICAL
+
+
+@pytest.mark.parametrize(("tables", "is_path"), [(2, True), (1, False)])
+def test_two_tables_without_an_answer_are_the_path(tables: int, *, is_path: bool) -> None:
+    one = only(lost(10, around=around(with_transport_failures=tables)))
+    assert (one.confidence is Confidence.CERTAIN) is is_path
+    assert [advice.action for advice in one.advice] == ["check-client", "check-service-health"]
+
+
+@pytest.mark.parametrize(
+    ("calls", "of", "severity"),
+    [(5, 500, Severity.MEDIUM), (5, 100, Severity.HIGH), (49, 1000, Severity.MEDIUM), (50, 1000, Severity.HIGH)],
+)
+def test_five_calls_and_one_in_a_hundred_are_lost(calls: float, of: float, severity: Severity) -> None:
+    assert only(lost(calls, of)).severity is severity
 
 
 def test_those_of_one_table_alone_may_be_the_client_s_and_page_nobody() -> None:

@@ -12,7 +12,7 @@ from analyzer.model.traffic import Latency, MetricThrottles
 from tests.support.evidence import limit, row, shape, traffic
 
 if TYPE_CHECKING:
-    from analyzer.model.traffic import Traffic
+    from analyzer.model.traffic import PatternTraffic, Traffic
 
 READ, WRITE = Direction.READ, Direction.WRITE
 METRICS_ALONE = frozenset({Sight.METRICS})
@@ -42,11 +42,11 @@ def latency(**calls: int) -> Latency:
     return Latency(tuple(buckets), 0.0, sum(buckets))
 
 
-def events(count: float, throttled: float, served: float) -> Traffic:
-    """Throttle events that metrics alone tell of."""
-    told = MetricThrottles(
+def counted(count: float, throttled: float, served: float, cause: str = "provisioned") -> MetricThrottles:
+    """Throttle events of one limit, and the puts that it refused and that were served."""
+    return MetricThrottles(
         direction=WRITE,
-        cause="provisioned",
+        cause=cause,
         events=count,
         minutes=((0, count),),
         period_seconds=60,
@@ -54,7 +54,11 @@ def events(count: float, throttled: float, served: float) -> Traffic:
         throttled_requests={"PutItem": throttled},
         served_requests={"PutItem": served},
     )
-    return traffic(sights=METRICS_ALONE, rows=(), metric_throttles=(told,))
+
+
+def events(count: float, throttled: float, served: float) -> Traffic:
+    """Throttle events that metrics alone tell of."""
+    return traffic(sights=METRICS_ALONE, rows=(), metric_throttles=(counted(count, throttled, served),))
 
 
 def test_tries_that_are_refused_and_succeed_later_are_told_by_the_tries_a_call() -> None:
@@ -129,3 +133,85 @@ def test_a_failed_condition_is_no_error_of_the_throttle() -> None:
 )
 def test_just_below_and_empty_it_is_silent(evidence: Traffic) -> None:
     assert silent(evidence)
+
+
+def tried(
+    tries: float = 100.0, attempts: float = 1.2, requests: float = 1000, failed: float = 0, ended: float = 0
+) -> Traffic:
+    """Tries refused of so many requests; `failed` is what failed at all, `ended` what failed of the limit."""
+    hurt = row(requests=requests, throttled=50, failed=failed, attempts_a_request=attempts)
+    return traffic(throttles=(limit(tries=tries, failed=ended),), rows=(hurt,))
+
+
+@pytest.mark.parametrize(
+    ("evidence", "is_silent"),
+    [
+        (tried(10), False),
+        (tried(9), True),
+        (tried(100, requests=100_000), False),
+        (tried(99, requests=100_000), True),
+        (tried(attempts=1.05), False),
+        (tried(attempts=1.049), True),
+        (tried(failed=10), False),
+        (tried(failed=10.1), True),
+        (tried(ended=1), False),
+        (tried(ended=1.01), True),
+    ],
+)
+def test_ten_tries_of_a_thousandth_that_nearly_all_succeed_in_the_end(evidence: Traffic, *, is_silent: bool) -> None:
+    assert silent(evidence) is is_silent
+
+
+@pytest.mark.parametrize(("waits", "is_silent"), [(latency(_4=900, _22=50), False), (latency(_4=900, _16=50), True)])
+def test_the_slowest_takes_surely_three_times_the_median(waits: Latency, *, is_silent: bool) -> None:
+    """Half of the calls take 4 ms or less; the slowest more than 16, or perhaps no more than 11."""
+    assert silent(retried(None, latency=waits)) is is_silent
+
+
+def test_a_slowest_call_of_just_so_many_times_the_median_is_slow() -> None:
+    found = list(SilentThrottling(slow_factor=4.0).detect(retried(None, latency=latency(_4=900, _22=50))))
+    assert len(found) == 1
+
+
+def test_the_median_is_told_however_many_calls_are_slow() -> None:
+    one = only(retried(None, latency=latency(_4=600, _256=400)))
+    assert (one.evidence["median_ms"], one.evidence["p99_ms"]) == (4, 256)
+
+
+@pytest.mark.parametrize(
+    ("evidence", "is_silent"),
+    [
+        (events(10, 10, 990), False),
+        (events(100, 100, 900), False),
+        (events(101, 101, 899), True),
+        (events(10, 10, 9990), False),
+        (events(10, 10, 9991), True),
+    ],
+)
+def test_from_metrics_a_thousandth_to_a_tenth_is_hidden(evidence: Traffic, *, is_silent: bool) -> None:
+    assert silent(evidence) is is_silent
+
+
+def test_of_two_limits_that_metrics_tell_of_the_one_that_refuses_more_decides() -> None:
+    few, many = counted(20, 20, 980), counted(500, 500, 500, "account-limit")
+    for told in ((few, many), (many, few)):
+        assert silent(traffic(sights=METRICS_ALONE, rows=(), metric_throttles=told))
+    both = traffic(sights=METRICS_ALONE, rows=(), metric_throttles=(few, counted(50, 50, 950, "account-limit")))
+    assert (only(both).evidence["throttle_events"], only(both).evidence["refused_share_high"]) == (70, 0.05)
+
+
+def test_where_a_log_tells_of_refusals_metrics_alone_do_not_judge() -> None:
+    told = (counted(20, 20, 980),)
+    assert silent(traffic(rows=(), throttles=(limit("account-limit", WRITE),), metric_throttles=told))
+
+
+@pytest.mark.parametrize(
+    "other", [row(throttled=50, attempts_a_request=3.0), row(shape("PutItem"), attempts_a_request=3.0, secondary=True)]
+)
+def test_calls_of_the_other_direction_and_entries_of_an_index_show_nothing(other: PatternTraffic) -> None:
+    puts = row(shape("PutItem"), throttled=50, attempts_a_request=1.0)
+    assert silent(traffic(throttles=(limit(direction=WRITE),), rows=(puts, other)))
+
+
+def test_of_no_request_nothing_is_told() -> None:
+    assert silent(retried(None, requests=0, latency=latency(_4=900, _512=50)))
