@@ -9,10 +9,10 @@ import pytest
 from analyzer.detectors.insight_finding import insight_finding
 from analyzer.detectors.insight_verdict import InsightVerdict
 from analyzer.knowledge.shards import shards_needed
-from analyzer.model.counts import KeyLevel, KeyName
 from analyzer.model.finding import Confidence, Direction, Severity
-from analyzer.model.traffic import InsightKey, InsightMinute, Place
+from analyzer.model.traffic import InsightKey, Place
 from tests.support.calls import book, call, item
+from tests.support.contributors import REFUSED_ALONE, contributor
 from tests.support.evidence import CASES, GSI2, limit, row, shape, traffic
 
 if TYPE_CHECKING:
@@ -27,41 +27,19 @@ BY_READS, BY_WRITES = {"throttles": (limit(),)}, {"throttles": (limit(direction=
 """Refusals for a key range say which side fills the partition."""
 
 
-def insight(
-    *heats: tuple[float | None, float | None],
-    rule: str = "PKC",
-    partition: str = "CASE#7",
-    sort: str | None = None,
-    units: float = 1000.0,
-    template: str = "CASE#<id>",
-    **fields: Any,
-) -> InsightKey:
-    """A contributor with these bounds of heat a minute, and so many units in all."""
-    level = KeyLevel.PARTITION if sort is None else KeyLevel.ITEM
-    return InsightKey(
-        rule=rule,
-        name=KeyName(level, partition, sort),
-        key={"PK": partition},
-        key_template={"PK": template},
-        period_seconds=60,
-        minutes=tuple(InsightMinute(n * 60_000, units / len(heats), *heat) for n, heat in enumerate(heats)),
-        **{"share": 0.5} | fields,
-    )
-
-
 def under(*units: float) -> tuple[InsightKey, ...]:
-    return tuple(insight((0.1, 0.2), rule="SKC", sort=str(n), units=each) for n, each in enumerate(units))
+    return tuple(contributor((0.1, 0.2), rule="SKC", sort=str(n), units=each) for n, each in enumerate(units))
 
 
 def verdict(key: InsightKey | None = None, **fields: Any) -> InsightVerdict:
     told: dict[str, Any] = {"severity": Severity.HIGH, "why": "so", "is_proved": True, "items": ()}
     told |= {"throttles": None, "throttled_share": None} | fields
-    return InsightVerdict(key=key or insight((0.9, 0.9)), **told)
+    return InsightVerdict(key=key or contributor((0.9, 0.9)), **told)
 
 
 def around(*beside: InsightKey, **fields: Any) -> Traffic:
     """Traffic in which another key is in use beside the one that is judged."""
-    insights = beside or (insight((0.9, 0.9)), insight((0.1, 0.1), partition="CASE#8"))
+    insights = beside or (contributor((0.9, 0.9)), contributor((0.1, 0.1), partition="CASE#8"))
     place = fields.pop("place", BOTH_KEYS)
     return traffic(fields.pop("target", CASES), place=place, insights=insights, **{"rows": ()} | fields)
 
@@ -84,7 +62,7 @@ def actions(found: Finding) -> list[str]:
             "Contributor Insights counts reads and writes together, and nothing bounds how they mix",
         ),
         (
-            verdict(insight((None, None), rule="PKT"), is_proved=False, throttles=9.0),
+            verdict(contributor(REFUSED_ALONE, rule="PKT"), is_proved=False, throttles=9.0),
             Confidence.LIKELY,
             "Contributor Insights counts its refusals alone, not its use",
         ),
@@ -101,10 +79,10 @@ def test_what_is_not_proved_is_likely_and_says_why(
 @pytest.mark.parametrize(
     ("key", "fields", "heat", "said"),
     [
-        (insight((0.9, 0.9)), {}, (0.9, 0.9, 0.9), "90% of its ceiling"),
-        (insight((0.4, 0.9)), {}, (0.65, 0.4, 0.9), "40% to 90% of its ceiling"),
-        (insight((0.4, 0.9)), {"is_proved": False}, (0.9, 0.4, 0.9), "40% to 90% of its ceiling"),
-        (insight((0.7, 0.7), (0.4, 0.9), (0.5, 0.6)), {}, (0.65, 0.4, 0.9), "40% to 90% of its ceiling"),
+        (contributor((0.9, 0.9)), {}, (0.9, 0.9, 0.9), "90% of its ceiling"),
+        (contributor((0.4, 0.9)), {}, (0.65, 0.4, 0.9), "40% to 90% of its ceiling"),
+        (contributor((0.4, 0.9)), {"is_proved": False}, (0.9, 0.4, 0.9), "40% to 90% of its ceiling"),
+        (contributor((0.7, 0.7), (0.4, 0.9), (0.5, 0.6)), {}, (0.65, 0.4, 0.9), "40% to 90% of its ceiling"),
     ],
     ids=["counted", "the middle of its bounds", "u itself where nothing bounds the mixture", "the hottest minute"],
 )
@@ -125,7 +103,7 @@ def test_the_summary_says_which_ceiling_and_how_much_was_refused() -> None:
 
 
 def test_a_key_of_which_refusals_alone_are_counted_has_a_share_of_them_and_no_heat() -> None:
-    refused = insight((None, None), rule="PKT", share=0.91)
+    refused = contributor(REFUSED_ALONE, rule="PKT", share=0.91)
     found = tell(verdict(refused, is_proved=False, throttles=1234.0, throttled_share=0.91), around(**BY_WRITES))
     assert found.summary == "{key} on cases was refused with 1,234 throttle events, 91% of all: so"
     assert [found.evidence[name] for name in ("heat", "heat_low", "heat_high")] == [None] * 3
@@ -133,7 +111,7 @@ def test_a_key_of_which_refusals_alone_are_counted_has_a_share_of_them_and_no_he
 
 
 def test_what_its_rule_lists_is_told_beside_it() -> None:
-    found = tell(verdict(insight((0.9, 0.9), share=0.12345), items=under(100.0, 100.0)))
+    found = tell(verdict(contributor((0.9, 0.9), share=0.12345), items=under(100.0, 100.0)))
     assert (found.evidence["share_of_listed"], found.evidence["items_listed"]) == (0.123, 2)
     assert (found.evidence["rule"], found.evidence["throttle_events"], found.evidence["throttled_share"]) == (
         "PKC",
@@ -153,8 +131,8 @@ def test_a_split_is_waited_for_where_it_may_come_and_something_is_refused(
     assert ("wait-for-split" in actions(tell(verdict(throttles=throttles), around(place=place)))) is waits
 
 
-ITEM = insight((0.9, 0.9), rule="SKC", sort="META")
-ITEM_BESIDE = (ITEM, insight((0.1, 0.1), rule="SKC", sort="1"))
+ITEM = contributor((0.9, 0.9), rule="SKC", sort="META")
+ITEM_BESIDE = (ITEM, contributor((0.1, 0.1), rule="SKC", sort="1"))
 
 
 @pytest.mark.parametrize(
@@ -199,23 +177,23 @@ def test_a_single_item_that_is_added_to_is_a_counter_too() -> None:
 @pytest.mark.parametrize(
     ("template", "beside", "kind"),
     [
-        ("CASE#<id>", [insight((0.1, 0.1), partition="CASE#8")], "tenant"),
-        ("OPEN", [insight((0.1, 0.1), partition="DONE")], "constant"),
+        ("CASE#<id>", [contributor((0.1, 0.1), partition="CASE#8")], "tenant"),
+        ("OPEN", [contributor((0.1, 0.1), partition="DONE")], "constant"),
         ("CASE#<id>", [], "constant"),
-        ("CASE#<id>", [insight((0.1, 0.1), rule="SKC", sort="1")], "constant"),
-        ("CASE#<id>", [insight((0.1, 0.1), partition=name) for name in ("CASE#8", "CASE#9")], "tenant"),
+        ("CASE#<id>", [contributor((0.1, 0.1), rule="SKC", sort="1")], "constant"),
+        ("CASE#<id>", [contributor((0.1, 0.1), partition=name) for name in ("CASE#8", "CASE#9")], "tenant"),
     ],
     ids=["beside another", "no variable", "alone", "alone in its rule", "beside two"],
 )
 def test_a_key_without_a_variable_or_without_another_beside_it_is_constant(
     template: str, beside: list[InsightKey], kind: str
 ) -> None:
-    key = insight((0.9, 0.9), template=template)
+    key = contributor((0.9, 0.9), template=template)
     assert tell(verdict(key), around(key, *beside)).cause == kind
 
 
 def test_a_key_that_tells_the_time_is_a_bucket_whatever_else_it_is() -> None:
-    key = insight((0.9, 0.9), partition="m00000000")
+    key = contributor((0.9, 0.9), partition="m00000000")
     assert tell(verdict(key), around(key)).cause == "time-bucket"
 
 
@@ -240,10 +218,10 @@ def test_the_order_of_sort_keys_is_asked_of_written_collections(
 
 
 def test_a_written_key_gets_as_many_parts_as_its_upper_bound_needs() -> None:
-    found = tell(verdict(insight((0.6, 1.5))), around(**BY_WRITES))
+    found = tell(verdict(contributor((0.6, 1.5))), around(**BY_WRITES))
     assert found.evidence["write_shards"] == shards_needed(1500.0, 1500.0).count > 2
-    assert "write_shards" not in tell(verdict(insight((0.6, 1.5))), around(**BY_READS)).evidence
-    assert "write_shards" not in tell(verdict(insight((0.3, 0.4))), around(**BY_WRITES)).evidence
+    assert "write_shards" not in tell(verdict(contributor((0.6, 1.5))), around(**BY_READS)).evidence
+    assert "write_shards" not in tell(verdict(contributor((0.3, 0.4))), around(**BY_WRITES)).evidence
 
 
 def test_strong_reads_are_advised_against_where_any_row_reads_so() -> None:
@@ -253,7 +231,7 @@ def test_strong_reads_are_advised_against_where_any_row_reads_so() -> None:
 
 
 def test_the_key_of_an_index_can_be_changed_back() -> None:
-    key = insight((0.9, 0.9), template="OPEN")
+    key = contributor((0.9, 0.9), template="OPEN")
     changes = {
         target: [one.reversible for one in tell(verdict(key), around(target=target, **BY_WRITES)).advice][1]
         for target in (CASES, GSI2)
@@ -273,5 +251,5 @@ def test_the_key_of_an_index_can_be_changed_back() -> None:
     ids=["none", "one", "a rest in pieces of the least", "more than the whole", "nothing used"],
 )
 def test_over_how_many_items_its_heat_spreads(whole: float, items: tuple[float, ...], told: float | None) -> None:
-    found = tell(verdict(insight((0.4, 0.5), (0.9, 0.9), units=whole), items=under(*items)))
+    found = tell(verdict(contributor((0.4, 0.5), (0.9, 0.9), units=whole), items=under(*items)))
     assert found.evidence.get("effective_items") == told

@@ -1,0 +1,46 @@
+"""Contributors of Contributor Insights with the heat that they are known to have, built by hand."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from analyzer.model.counts import KeyLevel, KeyName
+from analyzer.model.traffic import InsightKey, InsightMinute
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["REFUSED_ALONE", "contributor"]
+
+REFUSED_ALONE = (None, None)
+"""The bounds of a minute of which refusals alone are counted."""
+
+
+def contributor(
+    *heats: tuple[float | None, float | None],
+    rule: str = "PKC",
+    partition: str = "CASE#7",
+    sort: str | None = None,
+    units: float = 1000.0,
+    template: str = "CASE#<id>",
+    at: Sequence[int] | None = None,
+    **fields: Any,
+) -> InsightKey:
+    """A contributor with these bounds of heat a period, and so many units in all.
+
+    Periods follow one another, unless `at` says in which minutes they begin.
+    """
+    level = KeyLevel.PARTITION if sort is None else KeyLevel.ITEM
+    fields = {"share": 0.5, "period_seconds": 60} | fields
+    length = fields["period_seconds"] * 1000
+    starts = [number * length for number in range(len(heats))] if at is None else [minute * 60_000 for minute in at]
+    return InsightKey(
+        rule=rule,
+        name=KeyName(level, partition, sort),
+        key={"PK": partition},
+        key_template={"PK": template},
+        minutes=tuple(
+            InsightMinute(start, units / len(heats), *heat) for start, heat in zip(starts, heats, strict=True)
+        ),
+        **fields,
+    )
