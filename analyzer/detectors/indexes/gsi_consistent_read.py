@@ -45,39 +45,44 @@ class GsiConsistentRead(Struct, frozen=True):
             return
         refused = [one for one in traffic.refusals if is_strong_read(one, traffic)]
         calls = add(one.calls for one in refused)
-        if refused and calls.value >= self.least_calls:
+        if calls.value >= self.least_calls:
             yield self._finding(refused, calls, traffic)
 
     def _finding(self, refused: list[Refused], calls: Estimate, traffic: Traffic) -> Finding:
         target = traffic.target
         by_caller = _by_caller(refused, traffic)
         worst = max(by_caller, key=lambda caller: by_caller[caller])
-        share = max(by_caller[caller] / max(_calls_of(caller, traffic), 1.0) for caller in by_caller)
-        row = traffic.rows[max(refused, key=lambda one: one.calls.value).row]
-        is_told = any(says_strong(one) for one in refused)
-        reads = add(row.requests for row in traffic.rows if not row.secondary)
-        because = None if is_told else "the log has no message; the strong reads of this index were all refused"
+        shares = {caller: lost / _calls_of(caller, traffic) for caller, lost in by_caller.items()}
+        share = max(shares.values())
+        of_worst = [one for one in refused if traffic.rows[one.row].caller == worst]
+        row = traffic.rows[max(of_worst, key=lambda one: one.calls.value).row]
+        proof = max(refused, key=says_strong)
+        is_told = says_strong(proof)
+        by = f" by {who(worst)}" if len(by_caller) == 1 else f", above all by {who(worst)},"
         return finding(
             self.name,
             traffic,
             Severity.CRITICAL if share >= self.critical_caller_share else Severity.HIGH,
-            f"{counted(calls, 'strong read')} of {target} by {who(worst)} were refused: a global secondary index"
-            " serves eventually consistent reads alone",
+            f"{counted(calls, 'strong read')} of {target}{by} were refused: a global secondary index serves eventually"
+            " consistent reads alone",
             confidence=Confidence.CERTAIN if is_told else Confidence.LIKELY,
-            **({} if because is None else {"because": because}),
+            **({} if is_told else {"because": _UNTOLD}),
             pattern=row.attribution.pattern,
             fingerprint=row.shape.fingerprint,
             caller=worst,
             victims=tuple(Victim(caller, None) for caller in by_caller if caller != worst),
             direction=Direction.READ,
             evidence={
-                **evidence_of(refused_calls=calls, index_reads=reads),
-                "share_of_callers_calls": round(min(share, 1.0), 5),
-                "error": refused[0].code,
-                "message": refused[0].message or None,
+                **evidence_of(refused_calls=calls, index_reads=add(row.requests for row in traffic.rows)),
+                "share_of_callers_calls": round(share, 5),
+                "error": proof.code,
+                "message": proof.message or None,
             },
-            advice=tuple(_advice(traffic, worst, percent(min(share, 1.0)))),
+            advice=tuple(_advice(traffic, worst, percent(shares[worst]))),
         )
+
+
+_UNTOLD = "the log has no message; the strong reads of this index were all refused"
 
 
 def _is_local(traffic: Traffic) -> bool:

@@ -11,7 +11,7 @@ from analyzer.detectors.thresholds import Whole
 from analyzer.detectors.verdict import finding
 from analyzer.detectors.words import counted, who
 from analyzer.errors import closest
-from analyzer.model.finding import Confidence, Finding, Risk, Severity
+from analyzer.model.finding import Confidence, Finding, Risk, Severity, Victim
 from analyzer.model.sight import Horizon, Sight, Skipped, SourceName
 from analyzer.traffic.building import building_of
 from analyzer.traffic.index_refusals import misses_index, says_missing
@@ -42,20 +42,23 @@ class MissingIndex(Struct, frozen=True):
             return
         refused = [one for one in traffic.refusals if misses_index(one, traffic)]
         calls = add(one.calls for one in refused)
-        if refused and calls.value >= self.least_calls:
+        if calls.value >= self.least_calls:
             yield self._finding(refused, calls, traffic)
 
     def _finding(self, refused: list[Refused], calls: Estimate, traffic: Traffic) -> Finding:
         target = traffic.target
         row = traffic.rows[max(refused, key=lambda one: one.calls.value).row]
-        is_told = any(says_missing(one) for one in refused)
+        callers = dict.fromkeys(traffic.rows[one.row].caller for one in refused)
+        of = f" of {who(row.caller)}" if len(callers) == 1 else f", above all of {who(row.caller)},"
+        proof = max(refused, key=says_missing)
+        is_told = says_missing(proof)
         near = _nearest(traffic)
         return finding(
             self.name,
             traffic,
             Severity.CRITICAL,
-            f"{counted(calls, 'call')} of {who(row.caller)} asked {target.table} for index {target.index}, which it has"
-            " not: every one was refused",
+            f"{counted(calls, 'call')}{of} asked {target.table} for index {target.index}, which it has not: every one"
+            " was refused",
             confidence=Confidence.CERTAIN if is_told else Confidence.LIKELY,
             **({} if is_told else {"because": "the log has no message; the table's description has no such index"}),
             sources=(SourceName.REQUEST_LOG.value, *(() if is_told else (SourceName.TABLE_CATALOG.value,))),
@@ -63,10 +66,11 @@ class MissingIndex(Struct, frozen=True):
             pattern=row.attribution.pattern,
             fingerprint=row.shape.fingerprint,
             caller=row.caller,
+            victims=tuple(Victim(caller, None) for caller in callers if caller != row.caller),
             evidence={
                 **evidence_of(refused_calls=calls),
-                "error": refused[0].code,
-                "message": refused[0].message or None,
+                "error": proof.code,
+                "message": proof.message or None,
                 "nearest_index": near,
             },
             advice=(

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from analyzer.detectors.indexes.gsi_consistent_read import GsiConsistentRead
-from analyzer.model.finding import Confidence, Finding, Severity
+from analyzer.model.finding import Confidence, Finding, Risk, Severity
 from analyzer.model.table import IndexDescription, TableDescription
 from analyzer.model.traffic import Place, Traffic
 from tests.support.evidence import CASES, GSI2, refused, row, shape, traffic
@@ -14,8 +14,8 @@ SAID = "Consistent reads are not supported on global secondary indexes"
 STRONG = shape("Query", index="GSI2", consistent=True)
 
 
-def found(evidence: Traffic) -> list[Finding]:
-    return [one for one in GsiConsistentRead().detect(evidence) if isinstance(one, Finding)]
+def found(evidence: Traffic, **thresholds: Any) -> list[Finding]:
+    return [one for one in GsiConsistentRead(**thresholds).detect(evidence) if isinstance(one, Finding)]
 
 
 def refusing(calls: float = 12, message: str = SAID, **fields: Any) -> Traffic:
@@ -47,11 +47,63 @@ def test_the_caller_that_is_refused_most_is_named_and_the_others_are_victims() -
     refusals = (refused(SAID, 3, of_row=0), refused(SAID, 9, of_row=1))
     (one,) = found(traffic(GSI2, rows=rows, refusals=refusals))
     assert (one.caller, [victim.caller for victim in one.victims]) == ("b", ["a"])
+    assert one.summary.startswith("12 strong reads of cases/GSI2, above all by b, were refused")
+
+
+def test_one_caller_of_whose_calls_a_twentieth_fail_is_enough() -> None:
+    """The advice speaks of the caller that is named, the evidence of the one that suffers most."""
+    rows = (
+        row(STRONG, caller="a", requests=100, failed=100),
+        row(STRONG, caller="b", requests=200, failed=200),
+        row(shape("Query", "stale", index="GSI2"), caller="b", requests=300),
+    )
+    base = traffic(CASES, rows=(row(caller="a", requests=900), row(caller="b", requests=9500)))
+    (one,) = found(traffic(GSI2, rows=rows, refusals=(refused(SAID, 100), refused(SAID, 200, of_row=1)), base=base))
+    assert (one.severity, one.caller) == (Severity.CRITICAL, "b")
+    assert one.evidence == {
+        "refused_calls": 300,
+        "index_reads": 600,
+        "share_of_callers_calls": 0.1,
+        "error": "ValidationException",
+        "message": SAID,
+    }
+    assert "2% of its calls fail" in one.advice[0].text
+
+
+def test_the_shape_that_is_told_is_the_named_caller_s_most_refused() -> None:
+    asked = [("one", "a", 4), ("two", "a", 6), ("three", "b", 9), ("four", "a", 5)]
+    rows = [row(shape("Query", of, index="GSI2"), caller=caller, requests=calls) for of, caller, calls in asked]
+    refusals = [refused(SAID, calls, of_row=place) for place, (_, _, calls) in enumerate(asked)]
+    (one,) = found(traffic(GSI2, rows=tuple(rows), refusals=tuple(refusals)))
+    assert (one.caller, one.fingerprint) == ("a", "two")
+
+
+@pytest.mark.parametrize(
+    ("calls", "asked", "many"), [(1, {}, 1), (2, {"least_calls": 3}, 0), (3, {"least_calls": 3}, 1)]
+)
+def test_so_many_refusals_are_asked_for(calls: int, asked: dict[str, int], many: int) -> None:
+    assert len(found(refusing(calls), **asked)) == many
 
 
 def test_without_a_message_a_strong_read_that_was_always_refused_is_likely_it() -> None:
     (one,) = found(refusing(message=""))
-    assert one.confidence is Confidence.LIKELY
+    assert (one.confidence, one.evidence["message"]) == (Confidence.LIKELY, None)
+    assert one.because == "the log has no message; the strong reads of this index were all refused"
+
+
+def test_one_message_among_refusals_without_is_proof() -> None:
+    rows = (row(STRONG, requests=20, failed=20),)
+    (one,) = found(traffic(GSI2, rows=rows, refusals=(refused("", 12), refused(SAID, 8))))
+    assert (one.confidence, one.because, one.evidence["message"]) == (Confidence.CERTAIN, None, SAID)
+
+
+def test_reads_of_the_table_and_values_that_are_passed_on_can_be_taken_back() -> None:
+    (one,) = found(refusing())
+    assert [(advice.risk, advice.reversible) for advice in one.advice] == [
+        (Risk.NONE, None),
+        (Risk.LOW, True),
+        (Risk.LOW, True),
+    ]
 
 
 @pytest.mark.parametrize(
