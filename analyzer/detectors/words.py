@@ -30,7 +30,7 @@ def percent(share: float) -> str:
     if 0 < share < _LEAST:
         return "<0.1%"
     value = share * _HUNDRED
-    return f"{value:.0f}%" if value == 0 or 1 <= value <= _NEARLY_ALL else f"{value:.3g}%"
+    return f"{value:.0f}%" if 1 <= value <= _NEARLY_ALL else f"{value:.3g}%"
 
 
 def between(estimate: Estimate) -> str:

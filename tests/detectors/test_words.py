@@ -11,22 +11,67 @@ from tests.support.evidence import CASES
 
 @pytest.mark.parametrize(
     ("value", "text"),
-    [(1234.5, "1,234"), (12.0, "12"), (12.34, "12.3"), (1.04, "1.04"), (0.1, "0.1"), (0.0123, "0.012"), (0, "0")],
+    [
+        (1234.5, "1,234"),
+        (-1234.5, "-1,234"),
+        (1_000_000, "1,000,000"),
+        (100.4, "100"),
+        (99.94, "99.9"),
+        (99.0, "99"),
+        (12.0, "12"),
+        (12.34, "12.3"),
+        (1.04, "1.04"),
+        (0.1234, "0.123"),
+        (0.1, "0.1"),
+        (0.0994, "0.099"),
+        (0.0123, "0.012"),
+        (-0.0123, "-0.012"),
+        (0, "0"),
+    ],
 )
 def test_a_number_is_written_for_eyes(value: float, text: str) -> None:
     assert number(value) == text
 
 
 @pytest.mark.parametrize(
-    ("share", "text"), [(0.41, "41%"), (1.0, "100%"), (0.0, "0%"), (0.004, "0.4%"), (0.0004, "<0.1%"), (0.995, "99.5%")]
+    ("share", "text"),
+    [
+        (3.0, "300%"),
+        (1.0, "100%"),
+        (0.999, "99.9%"),
+        (0.995, "99.5%"),
+        (0.99, "99%"),
+        (0.414, "41%"),
+        (0.014, "1%"),
+        (0.01, "1%"),
+        (0.00994, "0.994%"),
+        (0.004, "0.4%"),
+        (0.001, "0.1%"),
+        (0.00099, "<0.1%"),
+        (0.0, "0%"),
+    ],
 )
 def test_a_share_is_written_as_a_percentage(share: float, text: str) -> None:
     assert percent(share) == text
 
 
-def test_a_counted_number_has_no_bounds_and_an_estimated_one_has() -> None:
-    assert between(Estimate.exact(5)) == "5"
-    assert between(Estimate(5, 4, 7)) == "5 [4–7]"
+@pytest.mark.parametrize(
+    ("estimate", "text"),
+    [
+        (Estimate.exact(5), "5"),
+        (Estimate(5, 4, 7), "5 [4–7]"),
+        (Estimate(5, 5, 7), "5 [5–7]"),
+        (Estimate(5, 4, 5), "5 [4–5]"),
+        (Estimate(5000.1, 4999.9, 5000.2), "5,000"),
+    ],
+    ids=["counted", "estimated", "at least", "at most", "written alike"],
+)
+def test_a_counted_number_has_no_bounds_and_an_estimated_one_has(estimate: Estimate, text: str) -> None:
+    assert between(estimate) == text
+
+
+def test_where_there_may_be_more_than_one_there_are_several() -> None:
+    assert counted(Estimate(1, 1, 1.4), "call") == "1 [1–1.4] calls"
 
 
 def test_things_are_counted_in_singular_and_plural() -> None:
