@@ -11,6 +11,7 @@ from analyzer.detectors.advice import advise, ask_owner, aws, dimensions
 from analyzer.detectors.thresholds import Positive, Whole
 from analyzer.detectors.verdict import finding
 from analyzer.detectors.words import counted, number, who
+from analyzer.detectors.writing import time_words
 from analyzer.model.finding import Advice, Confidence, Direction, Finding, Risk, SelfHeals, Severity
 from analyzer.model.sight import Horizon, Sight, Skipped, SkipReason, SourceName
 from analyzer.traffic.measure import add, evidence_of
@@ -72,13 +73,12 @@ class ReplicationLag(Struct, frozen=True):
         now = behind.run[-1].value
         strict = _tolerance_ms(traffic)
         is_over = strict is not None and now > strict
-        minutes = behind.seconds / 60
         return finding(
             self.name,
             traffic,
             Severity.HIGH if is_over else Severity.MEDIUM,
             f"writes to {traffic.target} reach {region} after {number(now)} ms, {number(now / behind.usual)} times the"
-            f" usual {number(behind.usual)}, for {number(round(minutes))} minutes",
+            f" usual {number(behind.usual)}, for {time_words(behind.seconds)}",
             sources=(SourceName.CLOUDWATCH_METRICS.value,),
             subject=f"lag\x1f{region}",
             cause="replica-behind",

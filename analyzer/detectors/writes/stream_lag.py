@@ -11,8 +11,9 @@ from analyzer.detectors.advice import advise, aws, quoted
 from analyzer.detectors.thresholds import Share, Whole
 from analyzer.detectors.verdict import finding
 from analyzer.detectors.words import number, percent
+from analyzer.detectors.writing import time_words
 from analyzer.model.finding import Advice, Confidence, Finding, Risk, SelfHeals, Severity
-from analyzer.model.instant import DAY_MS
+from analyzer.model.instant import DAY_SECONDS
 from analyzer.model.sight import Horizon, Sight, Skipped, SourceName
 from analyzer.traffic.series import points, total
 
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = ["StreamLag"]
 
-_RETENTION_MS = DAY_MS
+_RETENTION_SECONDS = DAY_SECONDS
 """DynamoDB Streams and, by default, Kinesis keep a record for a day (Developer Guide, "Change data capture")."""
 _READ = "GetRecords"
 
@@ -58,21 +59,22 @@ class StreamLag(Struct, frozen=True):
         ages = [point.value for point in points(series, traffic.window)]
         if not ages:
             return
-        declared = [one for one in traffic.place.consumers if one.max_age_seconds is not None]
-        strictest = min(declared, key=lambda one: one.max_age_seconds or 0.0, default=None)
-        limit = self.undeclared_max_seconds if strictest is None else strictest.max_age_seconds or 0.0
+        consumers = traffic.place.consumers
+        declared = [(one.max_age_seconds, one.name) for one in consumers if one.max_age_seconds is not None]
+        limit, consumer = min(declared, default=(self.undeclared_max_seconds, None))
         age = median(ages)
         if age <= limit * 1000:
             return
-        is_soon_lost = max(ages) >= self.lost_soon_share * _RETENTION_MS
-        who = "its consumer" if strictest is None else strictest.name
+        is_soon_lost = max(ages) >= self.lost_soon_share * _RETENTION_SECONDS * 1000
+        who = consumer or "its consumer"
         yield finding(
             self.name,
             traffic,
             Severity.HIGH if is_soon_lost else Severity.MEDIUM,
-            f"changes of {traffic.target} wait {_long(age)} for {who}, which may be {_long(limit * 1000)} behind",
-            confidence=Confidence.CERTAIN if strictest is not None else Confidence.LIKELY,
-            because=None if strictest is not None else "no consumer declares a max_age",
+            f"changes of {traffic.target} wait {time_words(age / 1000)} for {who}, which may be {time_words(limit)}"
+            " behind",
+            confidence=Confidence.LIKELY if consumer is None else Confidence.CERTAIN,
+            because="no consumer declares a max_age" if consumer is None else None,
             sources=(SourceName.CLOUDWATCH_METRICS.value,),
             subject="age",
             cause="behind",
@@ -80,11 +82,11 @@ class StreamLag(Struct, frozen=True):
                 "age_ms": round(age),
                 "highest_age_ms": round(max(ages)),
                 "max_age_seconds": limit,
-                "consumer": None if strictest is None else strictest.name,
-                "retention_seconds": _RETENTION_MS // 1000,
+                "consumer": consumer,
+                "retention_seconds": _RETENTION_SECONDS,
             },
             self_heals=SelfHeals("unknown", "it catches up if the consumer is faster than the writers"),
-            advice=tuple(_advice_behind(who, traffic)),
+            advice=tuple(_advice_behind(consumer, who, traffic)),
         )
 
     def _lost(self, lost: float, traffic: Traffic) -> Finding:
@@ -160,22 +162,14 @@ def _sum(traffic: Traffic, metric: str, stat: str, **dimensions: str) -> float:
     return sum(total(series, traffic.window) or 0.0 for series in found)
 
 
-def _long(milliseconds: float) -> str:
-    seconds = milliseconds / 1000
-    for unit, length in (("hours", 3600), ("minutes", 60)):
-        if seconds >= 2 * length:
-            return f"{number(round(seconds / length, 1))} {unit}"
-    return f"{number(round(seconds, 1))} seconds"
-
-
-def _advice_behind(who: str, traffic: Traffic) -> Iterator[Advice]:
+def _advice_behind(consumer: str | None, who: str, traffic: Traffic) -> Iterator[Advice]:
     yield advise(
         "check-client",
         f"Look at the errors and the concurrency of {who}: one record that fails again and again holds its shard up",
         effect="tells whether it is stuck or slow",
-        command=aws(traffic.target, f"lambda list-event-source-mappings --function-name {quoted(who)}")
-        if who != "its consumer"
-        else None,
+        command=None
+        if consumer is None
+        else aws(traffic.target, f"lambda list-event-source-mappings --function-name {quoted(consumer)}"),
     )
     yield advise(
         "use-stream",
