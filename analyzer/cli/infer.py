@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 import sys
 from contextlib import ExitStack
@@ -68,6 +67,7 @@ def infer(
     Exit 0 when it is done, 2 on wrong usage, 3 where no request can be read, or a log breaks off.
     """  # noqa: D301 -- the backslash keeps lines of the examples apart
     from analyzer.cli.foreign import choose  # noqa: PLC0415 -- light start
+    from analyzer.cli.infer_into import add, read_target  # noqa: PLC0415 -- light start
     from analyzer.cli.inputs import expand  # noqa: PLC0415 -- light start
     from analyzer.cli.reading import LogFile, at_rest  # noqa: PLC0415 -- light start
     from analyzer.contract.induce import induce  # noqa: PLC0415 -- light start
@@ -77,7 +77,8 @@ def infer(
         _check_place(output)
     if dry_run and into is None:
         raise UsageError("--dry-run shows what --into would add; without it nothing is changed anyway")
-    known = EMPTY_CONTRACT if into is None else _read_into(into, output)
+    target = None if into is None else read_target(into, output)
+    known = EMPTY_CONTRACT if target is None else target.known
     described = {} if tables is None else _described(tables)
     with ExitStack() as stack:
         files = [LogFile(stack.enter_context(at_rest(path))) for path in expand(logs)]
@@ -92,10 +93,11 @@ def infer(
         _say("nothing to draft from: no request can be read; `dynascope analyze` says what is wrong with the logs")
         raise typer.Exit(_NOTHING_TO_JUDGE)
     draft = induce(evidence)
-    if into is None:
+    if target is None:
         _print_draft(draft, output)
     else:
-        _add(draft, known, into, output, is_dry=dry_run)
+        add(draft, target, is_dry=dry_run)
+        _tell_guesses(draft)
     if complaints:
         raise typer.Exit(_NOTHING_TO_JUDGE)
 
@@ -114,18 +116,6 @@ def _check_place(output: Path) -> None:
         raise UsageError(f"{output} cannot be written: the folder {output.parent} is not yours to write in")
     if output.suffix.lower() not in _SUFFIXES:
         raise UsageError(f"{output}: infer writes YAML; name the file {output.with_suffix('.yaml')}")
-
-
-def _read_into(into: Path, output: Path | None) -> Contract:
-    from analyzer.contract.load import load_contract  # noqa: PLC0415 -- light start
-
-    if not into.exists():
-        raise UsageError(f"{into} does not exist: write a first contract with -o {into}")
-    if output is None and into.suffix.lower() not in _SUFFIXES:
-        raise UsageError(f"{into}: only YAML is added to; with -o FILE.yaml what it lacks goes to a file of its own")
-    if output is None and not os.access(into, os.W_OK):
-        raise UsageError(f"{into} cannot be written: it is not yours to write")
-    return load_contract(into)
 
 
 def _described(tables: Path) -> Mapping[str, TableDescription]:
@@ -166,13 +156,14 @@ def _gather(files: Sequence[LogFile], known: Contract, described: Mapping[str, T
 
 def _print_draft(draft: Draft, output: Path | None) -> None:
     from analyzer.cli.output import counted, write  # noqa: PLC0415 -- light start
+    from analyzer.cli.replacing import replace_file  # noqa: PLC0415 -- light start
     from analyzer.contract.write import write_contract  # noqa: PLC0415 -- light start
 
     text = write_contract(draft)
     if output is None:
         write(text)
     else:
-        output.write_text(text, encoding="utf-8")
+        replace_file(output, text.encode())
         patterns = sum(len(table["patterns"]) for table in draft.document["tables"])
         write(
             f"{output}: {counted(patterns, 'pattern')}; set aside: {len(draft.set_aside)}. "
@@ -192,60 +183,3 @@ def _tell_guesses(draft: Draft) -> None:
         print(f"  {one}", file=sys.stderr)
     if number > _MOST_TOLD:
         print(f"  and {number - _MOST_TOLD} more", file=sys.stderr)
-
-
-def _add(draft: Draft, known: Contract, into: Path, output: Path | None, *, is_dry: bool) -> None:
-    """Add to a contract, or write what it lacks to another file; say what was added, and show it."""
-    from analyzer.cli.output import counted, write  # noqa: PLC0415 -- light start
-    from analyzer.contract.merge import added  # noqa: PLC0415 -- light start
-    from analyzer.contract.write import write_contract  # noqa: PLC0415 -- light start
-
-    counts = added(draft)
-    for aside in draft.set_aside:
-        _say(f"not added: {aside.pattern['id']} of {aside.table}: {aside.because}")
-    for table, number in draft.left_out.items():
-        _say(f"not added: {counted(number, 'pattern')} of {table}, the rarest")
-    if not any(counts.values()):
-        write(f"{into} declares all that was asked: nothing to add\n")
-        return
-    place = output or into
-    what = ", ".join(counted(number, _one(part)) for part, number in counts.items() if number)
-    if output is not None:
-        text = write_contract(draft)
-        before = ""
-    else:
-        before = into.read_bytes().decode("utf-8-sig")
-        text = _merged(before, draft, known, into)
-    if is_dry or output is None:
-        write(_diff(before, text, place, "as it would be" if is_dry else "as written"))
-    if is_dry:
-        _say(f"{place} would get {what}; nothing is written")
-    else:
-        place.write_bytes(text.encode())
-        write(f"{place}: added {what}. Next: dynascope check {place}\n")
-    _tell_guesses(draft)
-
-
-def _one(part: str) -> str:
-    return {"entities": "entity", "indexes": "index", "patterns": "pattern"}[part]
-
-
-def _merged(before: str, draft: Draft, known: Contract, into: Path) -> str:
-    """Return the contract with the additions, read once more before it is written."""
-    from analyzer.contract.load import read_text  # noqa: PLC0415 -- light start
-    from analyzer.contract.merge import UnplaceableError, merge  # noqa: PLC0415 -- light start
-
-    instead = "with -o FILE.yaml what it lacks goes to a file of its own, which is read beside it"
-    try:
-        text = merge(before, draft, [table.name for table in known.tables])
-    except UnplaceableError as error:
-        raise UsageError(f"{into} cannot be added to: {error}; {instead}") from None
-    faults = read_text(text, str(into)).faults
-    if faults:
-        raise UsageError(f"{into} cannot be added to: {faults[0].message}; {instead}")
-    return text
-
-
-def _diff(before: str, after: str, place: Path, state: str) -> str:
-    lines = difflib.unified_diff(before.splitlines(), after.splitlines(), str(place), f"{place} ({state})", lineterm="")
-    return "".join(f"{line}\n" for line in lines)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from io import StringIO
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 
     from analyzer.contract.draft import Draft, SetAside, Unsure
 
-__all__ = ["LISTS", "is_concealed", "list_lines", "table_lines", "write_contract"]
+__all__ = ["LISTS", "flow_text", "is_concealed", "list_lines", "table_lines", "told_of", "write_contract"]
 
 _HEADER = """\
 # Access patterns as traffic showed them; edit this file, it is yours from here on.
@@ -70,6 +71,24 @@ def list_lines(table: Mapping[str, Any], part: str, draft: Draft) -> list[str]:
         told = [one for one in draft.unsure if (one.table, one.part, one.name) == (table["name"], part, item[name])]
         lines += _item_lines(item, told)
     return lines
+
+
+def told_of(draft: Draft, table: str, part: str, item: Mapping[str, Any]) -> list[str]:
+    """Return what is unsure of one item of a list, in one line each."""
+    name = item[_NAMED_BY[part]]
+    told = (one for one in draft.unsure if (one.table, one.part, one.name) == (table, part, name))
+    return [" ".join(f"{one.field}: {one.text}".split()) for one in told]
+
+
+def flow_text(value: object) -> str:
+    """Return a value in one line, in brackets and braces."""
+    yaml = YAML(typ="safe", pure=True)
+    yaml.default_flow_style = True
+    yaml.width = sys.maxsize
+    yaml.representer.sort_base_mapping_type_on_output = False
+    stream = StringIO()
+    yaml.dump(value, stream)
+    return stream.getvalue().strip()
 
 
 def _indented(lines: Iterable[str], width: int) -> Iterator[str]:

@@ -185,7 +185,7 @@ def test_what_a_contract_lacks_goes_to_a_file_of_its_own_where_that_is_asked_for
         "| Load a case | Case | PK=CASE#<id>, SK=META | read | high | base table GetItem |\n"
     )
     assert execute(["infer", str(log), "--into", str(table)]) == 2
-    assert "only YAML is added to" in capsys.readouterr().err
+    assert "only YAML and JSON are added to" in capsys.readouterr().err
     assert execute(["infer", str(log), "--into", str(table), "-o", str(more), "--dry-run"]) == 0
     assert "+      - id: list-case-audit\n" in capsys.readouterr().out
     assert not more.exists()
@@ -196,17 +196,26 @@ def test_what_a_contract_lacks_goes_to_a_file_of_its_own_where_that_is_asked_for
     assert sorted(ids) == ["list-case-audit", "load-a-case", "scan-cases"]
 
 
+LOAD = "{id: load-case, operation: GetItem, key: {PK: 'CASE#<caseId>', SK: META}}"
+
+CASES = "  - name: cases\n    partition_key: PK\n    sort_key: SK\n"
+
+
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("tables: [{name: cases, partition_key: PK, patterns: []}]\n", "its tables are no list of blocks"),
         (
-            "tables:\n  - {name: cases, partition_key: PK}\n",
-            "with -o FILE.yaml what it lacks goes to a file of its own",
+            f"tables:\n  - name: a\n    partition_key: PK\n    patterns: &p [{LOAD}]\n{CASES}    patterns: *p\n",
+            "contract.yaml:4: nothing can be added here: an alias of `&p` repeats the patterns of its table cases",
         ),
+        (
+            f"tables:\n  cases:\n    partition_key: PK\n    sort_key: SK\n    patterns: [{LOAD}]\n",
+            "contract.yaml:2: nothing can be added here: its tables are a mapping by name; write `tables:` as a list",
+        ),
+        ("tables:\n\t# mine\n  - name: cases\n", "contract.yaml:2: this is no YAML: a tab stands here"),
     ],
 )
-def test_a_contract_in_another_form_is_not_added_to(
+def test_what_cannot_be_added_to_is_told_with_line_reason_and_mend(
     log: Path, ours: Path, text: str, told: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     ours.write_text(text)
@@ -215,15 +224,76 @@ def test_a_contract_in_another_form_is_not_added_to(
     assert ours.read_text() == text
 
 
+@pytest.mark.parametrize("name", ["contract.json", "contract.yaml"])
+def test_a_contract_in_json_stays_json(log: Path, tmp_path: Path, name: str) -> None:
+    ours = tmp_path / name
+    table = {"name": "cases", "partition_key": "PK", "sort_key": "SK", "patterns": []}
+    ours.write_text(json.dumps({"tables": [table]}, indent=2))
+    assert execute(["infer", str(log), "--into", str(ours)]) == 0
+    (read,) = json.loads(ours.read_text())["tables"]
+    assert [pattern["id"] for pattern in read["patterns"]] == ["get-case-meta", "list-case-audit", "scan-cases"]
+
+
+def test_what_only_begins_like_json_is_yaml(log: Path, ours: Path) -> None:
+    ours.write_text("{tables: [{name: cases, partition_key: PK, sort_key: SK, patterns: []}]}\n")
+    assert execute(["infer", str(log), "--into", str(ours)]) == 0
+    assert len(load_contract(ours).tables[0].patterns) == 3
+
+
+def test_byte_order_mark_line_ends_and_mode_stay_and_a_link_still_leads_there(log: Path, tmp_path: Path) -> None:
+    real, ours = tmp_path / "real.yaml", tmp_path / "contract.yaml"
+    before = b"\xef\xbb\xbf" + OURS.replace("\n", "\r\n").encode()
+    real.write_bytes(before)
+    real.chmod(0o640)
+    ours.symlink_to(real)
+    assert execute(["infer", str(log), "--into", str(ours)]) == 0
+    after = real.read_bytes()
+    assert after.startswith(before)
+    assert after.count(b"\n") == after.count(b"\r\n") > before.count(b"\n")
+    assert (ours.is_symlink(), real.stat().st_mode & 0o777) == (True, 0o640)
+
+
+def test_a_contract_that_was_edited_meanwhile_is_left_alone(
+    log: Path, ours: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def edited(*_: object) -> str:
+        ours.write_text("# theirs\n")
+        return ""
+
+    monkeypatch.setattr("analyzer.cli.infer_into._diff", edited)
+    assert execute(["infer", str(log), "--into", str(ours)]) == 2
+    assert "was changed while the logs were read: nothing is written" in capsys.readouterr().err
+    assert ours.read_text() == "# theirs\n"
+
+
+def test_a_disk_that_fills_up_leaves_the_contract_as_it_was(
+    log: Path, ours: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(_: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("os.fsync", full)
+    assert execute(["infer", str(log), "--into", str(ours)]) == 2
+    assert "no space left on device" in capsys.readouterr().err
+    assert ours.read_text() == OURS
+    assert execute(["infer", str(log), "-o", str(ours.with_name("fresh.yaml"))]) == 2
+    assert sorted(path.name for path in ours.parent.iterdir()) == ["contract.yaml", "log.jsonl"]
+
+
 def test_wrong_usage_of_into_is_told_before_the_work(
     log: Path, ours: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert execute(["infer", str(log), "--dry-run"]) == 2
     assert execute(["infer", str(log), "--into", str(tmp_path / "gone.yaml")]) == 2
     assert "write a first contract with -o" in capsys.readouterr().err
+    assert execute(["infer", str(log), "--into", str(tmp_path)]) == 2
+    assert "is a folder: name the file of it that is added to" in capsys.readouterr().err
+    monkeypatch.setattr(os, "access", lambda path, mode: mode != os.W_OK or path == ours)
+    assert execute(["infer", str(log), "--into", str(ours)]) == 2
+    assert "its folder is not yours to write in" in capsys.readouterr().err
     monkeypatch.setattr(os, "access", lambda _, mode: mode != os.W_OK)
     assert execute(["infer", str(log), "--into", str(ours)]) == 2
-    assert "is not yours to write" in capsys.readouterr().err
+    assert "it is not yours to write" in capsys.readouterr().err
 
 
 def test_what_cannot_be_declared_is_told_where_it_is_not_added(
