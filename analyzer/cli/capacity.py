@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from analyzer.cli.calling import ProfileOption, RegionOption, with_aws
-from analyzer.cli.paged import PageFormat, as_json, check_place, format_of, print_page, rendered
+from analyzer.cli.paged import PageFormat, as_json, check_place, format_of, named_place, print_page, rendered
 from analyzer.cli.shapes import HistoryOption, Input, WeekOption
 from analyzer.errors import UsageError
 
@@ -52,7 +52,9 @@ def capacity(  # noqa: PLR0913, PLR0917 -- one parameter an option
     form: Annotated[
         PageFormat | None, typer.Option("--format", help="how to print; else by the name of -o, else text")
     ] = None,
-    output: Annotated[Path | None, typer.Option("-o", "--output", metavar="FILE", help="write there")] = None,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", metavar="FILE", help="write there", parser=named_place)
+    ] = None,
     config: Annotated[
         Path | None, typer.Option("--config", "-c", metavar="FILE", help="configuration: prices, contract")
     ] = None,
@@ -75,7 +77,8 @@ def capacity(  # noqa: PLR0913, PLR0917 -- one parameter an option
       dynascope capacity orders --recording day.jsonl -o capacity.html
       dynascope capacity orders --history s3://bucket/prefix --week 2026-W48
 
-    Exit 0 when it could be reckoned, 2 on wrong usage, 3 when no consumed units are known or AWS could not be asked.
+    Exit 0 when it could be reckoned, 2 on wrong usage, 3 when nothing of the table or no consumed units are in
+    what was read, or AWS could not be asked.
     """  # noqa: D301 -- the backslash keeps lines of the examples apart
     from analyzer.cli.planned import Bench, tables_in  # noqa: PLC0415 -- light start
     from analyzer.cli.remembered import refuse_two  # noqa: PLC0415 -- light start

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from analyzer.cli.paged import PageFormat, as_json, check_place, format_of, print_page, rendered
+from analyzer.cli.paged import PageFormat, as_json, check_place, format_of, named_place, print_page, rendered
 from analyzer.cli.shapes import HistoryOption, Input, WeekOption
 from analyzer.errors import UsageError
 
@@ -30,7 +30,9 @@ def diff(  # noqa: PLR0913, PLR0917 -- one parameter an option
     form: Annotated[
         PageFormat | None, typer.Option("--format", help="how to print; else by the name of -o, else text")
     ] = None,
-    output: Annotated[Path | None, typer.Option("-o", "--output", metavar="FILE", help="write there")] = None,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", metavar="FILE", help="write there", parser=named_place)
+    ] = None,
     config: Annotated[
         Path | None, typer.Option("--config", "-c", metavar="FILE", help="configuration: prices, salt")
     ] = None,
@@ -51,7 +53,7 @@ def diff(  # noqa: PLR0913, PLR0917 -- one parameter an option
       dynascope diff contract.yaml changed.yaml --format markdown -o comment.md
 
     Exit 0 when nothing breaks, 1 when the heat of a key crosses 1 or a pattern loses its index, 2 on wrong usage or a
-    contract that cannot be read, 3 when history cannot be read.
+    contract that cannot be read, 3 when the log or history cannot be read, or holds nothing of these tables.
     """  # noqa: D301 -- the backslash keeps lines of the examples apart
     from analyzer.cli.planned import Bench  # noqa: PLC0415 -- light start
     from analyzer.cli.planned_logs import by_declaration, observed_in  # noqa: PLC0415 -- light start
@@ -76,7 +78,8 @@ def diff(  # noqa: PLR0913, PLR0917 -- one parameter an option
     else:
         found = observed_in(bench, log, since, shape, mapping) if log else {}
     notes = tuple(dict.fromkeys(note for one in found.values() for note in one.complaints))
-    if (log or history) and not found:
+    is_blind = bool(log or history) and not found
+    if is_blind:
         source = "the logs hold" if log else "history holds"
         notes = (*notes, f"{source} no request to a table of {contract_a}: rates are the declared ones")
     outcome = diff_contracts(bench.contract, after, found, notes)
@@ -84,3 +87,5 @@ def diff(  # noqa: PLR0913, PLR0917 -- one parameter an option
     print_page(as_json(outcome) if chosen is PageFormat.JSON else rendered(diff_page(outcome), chosen), output)
     if outcome.breaks:
         raise typer.Exit(1)
+    if is_blind:
+        raise typer.Exit(3)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from analyzer.cli.paged import PageFormat, as_json, check_place, format_of, print_page, rendered
+from analyzer.cli.paged import PageFormat, as_json, check_place, format_of, named_place, print_page, rendered
 from analyzer.cli.shapes import Input, WeekOption
 from analyzer.errors import UsageError
 
@@ -25,7 +25,14 @@ __all__ = ["document"]
 def document(  # noqa: PLR0913, PLR0917 -- one parameter an option
     contract: Annotated[list[Path], typer.Argument(metavar="CONTRACT...", help="contract files, or folders of them")],
     output: Annotated[
-        Path | None, typer.Option("-o", "--output", metavar="FILE", help="write there; .html and .md choose the format")
+        Path | None,
+        typer.Option(
+            "-o",
+            "--output",
+            metavar="FILE",
+            help="write there; .html and .md choose the format",
+            parser=named_place,
+        ),
     ] = None,
     observed: Annotated[
         list[str] | None,
@@ -57,8 +64,8 @@ def document(  # noqa: PLR0913, PLR0917 -- one parameter an option
       dynascope document contract.yaml --observed http://127.0.0.1:8642 -o design.md
       dynascope document contract.yaml --observed /var/lib/dynascope/history --week 2026-W48
 
-    Exit 0 when it was written, 2 on wrong usage or a contract that cannot be read, 3 when a daemon gives no report or
-    history cannot be read.
+    Exit 0 when it was written, 2 on wrong usage or a contract that cannot be read, 3 when what was observed cannot
+    be read, or holds nothing of these tables: the documents are written all the same.
     """  # noqa: D301 -- the backslash keeps lines of the examples apart
     from analyzer.cli.planned import Bench, faults_of  # noqa: PLC0415 -- light start
     from analyzer.cli.settings import settings_and_contract  # noqa: PLC0415 -- light start
@@ -78,6 +85,8 @@ def document(  # noqa: PLR0913, PLR0917 -- one parameter an option
     chosen = format_of(output, form, PageFormat.MARKDOWN)
     page = as_json(Designs(designs)) if chosen is PageFormat.JSON else rendered(document_page(designs), chosen)
     print_page(page, output)
+    if observed and not seen:
+        raise typer.Exit(3)
 
 
 def _seen(bench: Bench, names: Sequence[str], week: str | None, read_as: tuple[Input, Path | None]) -> dict[str, Seen]:

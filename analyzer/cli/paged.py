@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from analyzer.render.blocks import Block
 
-__all__ = ["PageFormat", "as_json", "check_place", "format_of", "print_page", "rendered"]
+__all__ = ["PageFormat", "as_json", "check_place", "format_of", "named_place", "print_page", "rendered"]
 
 _HTML = frozenset({".html", ".htm"})
 _MARKDOWN = frozenset({".md", ".markdown"})
@@ -31,16 +31,36 @@ class PageFormat(StrEnum):
     JSON = "json"
 
 
-def check_place(output: Path | None) -> None:
+def named_place(text: str) -> Path:
+    """Read the value of -o; raises UsageError for one that names nothing, which would be the folder that we are in."""
+    from pathlib import Path  # noqa: PLC0415 -- the module names it as a type alone
+
+    if not text.strip():
+        raise UsageError("-o names no file: its value is empty")
+    return Path(text)
+
+
+def check_place(output: Path | None, *, takes_folder: bool = False) -> None:
     """Refuse before the work what could only fail after it; raises UsageError."""
     if output is None:
         return
     if output.is_dir():
-        raise UsageError(f"{output} is a folder; name a file in it")
-    if not output.parent.is_dir():
-        raise UsageError(f"{output} cannot be written: there is no folder {output.parent}")
-    if not os.access(output.parent, os.W_OK):
-        raise UsageError(f"{output} cannot be written: the folder {output.parent} is not yours to write in")
+        if not takes_folder:
+            raise UsageError(f"{output} is a folder; name a file in it")
+        folder = output
+    else:
+        folder = output.parent
+        if not folder.is_dir():
+            raise UsageError(f"{output} cannot be written: there is no folder {folder}")
+        if output.exists() and not os.access(output, os.W_OK):
+            raise UsageError(f"{output} cannot be written: it is read-only")
+    if not os.access(folder, os.W_OK) and not _is_special(output):
+        raise UsageError(f"{output} cannot be written: the folder {folder} is not yours to write in")
+
+
+def _is_special(output: Path) -> bool:
+    """Whether it is a device or a pipe, such as /dev/stdout: nothing that could take the place of another file."""
+    return output.exists() and not output.is_file() and not output.is_dir()
 
 
 def format_of(output: Path | None, chosen: PageFormat | None, otherwise: PageFormat) -> PageFormat:
@@ -80,10 +100,18 @@ def rendered(blocks: Sequence[Block], form: PageFormat) -> str:
 
 
 def print_page(text: str, output: Path | None) -> None:
-    """Write to a file, or to standard output."""
+    """Write to a file, wholly or not at all, or to standard output; raises UsageError where it cannot be written."""
     from analyzer.cli.output import write  # noqa: PLC0415 -- light start
+    from analyzer.cli.replacing import replace_file  # noqa: PLC0415 -- only what is asked for
 
     if output is None:
         write(text)
-    else:
-        output.write_text(text, encoding="utf-8")
+        return
+    try:
+        if _is_special(output):
+            output.write_text(text, encoding="utf-8")
+        else:
+            replace_file(output, text.encode())
+    except OSError as error:
+        because = error.strerror or type(error).__name__
+        raise UsageError(f"{output} cannot be written: {because[0].lower()}{because[1:]}") from None

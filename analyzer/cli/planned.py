@@ -22,7 +22,7 @@ from analyzer.contract.lint import lint
 from analyzer.contract.model import Contract
 from analyzer.contract.scope import FAIL, Limits
 from analyzer.correlator.attributor import Attributor
-from analyzer.errors import UsageError, closest
+from analyzer.errors import CollectError, UsageError, closest
 from analyzer.model.history import EMPTY
 from analyzer.model.instant import SLICE_MS, Instant, slice_of
 from analyzer.model.observations import Observations
@@ -108,7 +108,7 @@ class _Reader:
 
 
 def observed_logs(bench: Bench, logs: Sequence[LogFile], stretch: Stretch) -> tuple[Observed, ...]:
-    """Read request logs; one value a table, each place apart. Raises UsageError where they hold no request."""
+    """Read request logs; one value a table, each place apart. Raises CollectError where they hold no request."""
     reader = _Reader(bench, frozenset())
     feeds = [partial(read_blocks, log, stretch.since, stretch.until) for log in logs]
     for _, block, follows in in_time_order(feeds):
@@ -118,7 +118,8 @@ def observed_logs(bench: Bench, logs: Sequence[LogFile], stretch: Stretch) -> tu
     complaints = [log.breaks_off for log in logs if log.breaks_off is not None]
     if not digest.read.read:
         names = ", ".join(log.name for log in logs)
-        raise UsageError(f"{names}: no request can be read; `dynascope analyze` says what is wrong with it")
+        hint = "`dynascope analyze` says what is wrong with it; name a log that holds requests"
+        raise CollectError(f"{names}: no request can be read", hint=hint)
     observations = _observations(bench, frozenset({SourceName.REQUEST_LOG}))
     return _joined(bench, observations, None, digest, harvest, (*complaints, *_unread(digest)))
 
@@ -160,7 +161,10 @@ def faults_of(contract: Contract, table: str) -> tuple[str, ...]:
 
 
 def tables_in(found: Sequence[Observed], table: str, region: str | None) -> Observed:
-    """Return what was observed of a table; raises UsageError where it was not, or where it lives in several places."""
+    """Return what was observed of a table; raises CollectError where it was not: what was read cannot tell of it.
+
+    Raises UsageError where it lives in several places.
+    """
     named = [one for one in found if one.traffics[0].target.table == table]
     fitting = [one for one in named if region is None or one.traffics[0].target.region in {region, None}]
     if len(fitting) == 1:
@@ -169,7 +173,8 @@ def tables_in(found: Sequence[Observed], table: str, region: str | None) -> Obse
         known = sorted({one.traffics[0].target.table for one in found})
         near = closest(table, known)
         seen = f"it holds {', '.join(known[:5])}" if known else "it holds none"
-        raise UsageError(f"nothing of {table} is in what was read: {seen}{f'; did you mean {near}?' if near else ''}")
+        hint = f"did you mean {near}?" if near else "name a table that is in it, or a source that holds this one"
+        raise CollectError(f"nothing of {table} is in what was read: {seen}", hint=hint)
     places = ", ".join(f"{t.account or '?'} {t.region or '?'}" for t in (one.traffics[0].target for one in fitting))
     raise UsageError(
         f"{table} is in several places ({places}): plan one of them, with --region, or from a log of its own"

@@ -9,7 +9,7 @@ from analyzer.cli.output import counted
 from analyzer.cli.planned import observed_table
 from analyzer.cli.remembered import read_history
 from analyzer.config_prices import prices_of_section
-from analyzer.errors import UsageError
+from analyzer.errors import CollectError, UsageError
 from analyzer.model.instant import format_instant
 from analyzer.reports.weeks import last_week, week_name, week_window
 
@@ -32,7 +32,7 @@ _WHOLE = 0.99
 def observed_history(
     bench: Bench, place: str, week: str | None, clock: Callable[[], Instant] = wall_clock
 ) -> tuple[Observed, ...]:
-    """Read one week, else the last whole one; one value a table. Raises UsageError where nobody looked at it."""
+    """Read one week, else the last whole one; one value a table. Raises CollectError where nobody looked at it."""
     from analyzer.history.traffic import read_traffic  # noqa: PLC0415 -- pyarrow costs half a second
 
     window, local = _window(week, clock), bench.local
@@ -46,7 +46,7 @@ def observed_history(
     )
     if past is None:
         told = f"{week_name(window)} ({format_instant(window.start)[:10]} to {format_instant(window.end - 1)[:10]})"
-        raise UsageError(f"nobody looked at {told} in {place}: name a week that history covers, with --week")
+        raise CollectError(f"nobody looked at {told} in {place}", hint="name a week that history covers, with --week")
     complaints = tuple(_complaints(past, window))
     return tuple(observed_table(bench, traffics, past.loads, complaints) for traffics in past.tables)
 

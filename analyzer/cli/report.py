@@ -11,7 +11,7 @@ import typer
 
 from analyzer.cli.calling import ProfileOption, RegionOption  # noqa: TC001 -- typer evaluates the annotations
 from analyzer.cli.output import FailOn, write
-from analyzer.cli.paged import PageFormat, check_place, format_of, print_page, rendered
+from analyzer.cli.paged import PageFormat, check_place, format_of, named_place, print_page, rendered
 from analyzer.errors import UsageError
 
 if TYPE_CHECKING:
@@ -60,7 +60,11 @@ def report(  # noqa: PLR0913, PLR0917 -- one parameter an option
     output: Annotated[
         Path | None,
         typer.Option(
-            "-o", "--output", metavar="FILE", help="write there; .html and .md choose the format, a folder gets a page"
+            "-o",
+            "--output",
+            metavar="FILE",
+            help="write there; .html and .md choose the format, a folder gets a page",
+            parser=named_place,
         ),
     ] = None,
     to: Annotated[
@@ -107,8 +111,7 @@ def report(  # noqa: PLR0913, PLR0917 -- one parameter an option
     from analyzer.cli.settings import settings_and_contract  # noqa: PLC0415 -- light start
     from analyzer.deliver import place_of  # noqa: PLC0415 -- light start
 
-    if output is None or not output.is_dir():
-        check_place(output)
+    check_place(output, takes_folder=True)
     _refuse_mixtures(acknowledge, take_back, reason, has_output=output is not None)
     places = tuple(place_of(one) for one in to or ())
     settings, declared = settings_and_contract(config, contract)

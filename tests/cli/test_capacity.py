@@ -94,8 +94,19 @@ def test_a_table_that_was_not_seen_is_told_with_those_that_were(
     recording: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     code, _, err = run(capsys, "order", "--recording", recording)
-    assert code == 2
-    assert "nothing of order is in what was read: it holds orders; did you mean orders?" in err
+    assert code == 3
+    assert err == "dynascope: nothing of order is in what was read: it holds orders\n  did you mean orders?\n"
+
+
+@pytest.mark.parametrize("table", ["orders", "t"])
+def test_a_log_that_holds_no_request_cannot_tell(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], table: str
+) -> None:
+    path = tmp_path / "log.jsonl"
+    path.touch()
+    code, out, err = run(capsys, table, "--log", path)
+    assert (code, out) == (3, "")
+    assert f"{path}: no request can be read\n  `dynascope analyze` says what is wrong with it" in err
 
 
 def test_a_table_in_two_regions_is_named_with_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -114,7 +125,6 @@ def test_a_table_in_two_regions_is_named_with_one(tmp_path: Path, capsys: pytest
         (("--recording", "RECORDING", "--since", "1d"), "--recording holds its own stretch"),
         (("--log", "RECORDING"), "is a recording; give it to --recording"),
         (("--since", "30d"), "CloudWatch has minutes of 10m to 14d"),
-        (("--log", "EMPTY"), "no request can be read"),
         (("--log", "-", "--since", "1h"), "which standard input has not"),
     ],
 )
@@ -129,8 +139,7 @@ def test_what_cannot_work_is_said(
     (tmp_path / "empty.jsonl").write_text("no record\n")
     with (tmp_path / "empty.jsonl").open() as nothing:
         monkeypatch.setattr(sys, "stdin", nothing)
-        places = {"RECORDING": str(recording), "EMPTY": str(tmp_path / "empty.jsonl")}
-        code, _, err = run(capsys, "orders", *(places.get(word, word) for word in words))
+        code, _, err = run(capsys, "orders", *(str(recording) if word == "RECORDING" else word for word in words))
     assert code == 2
     assert told in err
 

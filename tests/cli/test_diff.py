@@ -102,8 +102,17 @@ def test_logs_of_other_tables_are_said_to_be_that(
     tmp_path: Path, quiet: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     before = changed(tmp_path, ("- name: cases", "- name: users"))
-    _, out, _ = run(capsys, before, DEMO, "--log", quiet)
+    code, out, _ = run(capsys, before, before, "--log", quiet)
+    assert code == 3
     assert "the logs hold no request to a table of" in out
+
+
+def test_an_empty_log_cannot_tell(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    log = tmp_path / "log.jsonl"
+    log.touch()
+    code, out, err = run(capsys, DEMO, DEMO, "--log", log)
+    assert (code, out) == (3, "")
+    assert f"{log}: no request can be read" in err
 
 
 @pytest.mark.parametrize(

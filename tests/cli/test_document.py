@@ -69,7 +69,8 @@ def test_a_log_stands_beside_the_declaration(
     assert "in a request log" in out
     other = tmp_path / "other.yaml"
     other.write_text(contract.read_text().replace("name: cases", "name: users"))
-    _, out, err = run(capsys, other, "--observed", quiet)
+    code, out, err = run(capsys, other, "--observed", quiet)
+    assert code == 3
     assert "the logs hold no request to a declared table" in err
     assert "observed" not in out.partition("## Hot")[0]
 

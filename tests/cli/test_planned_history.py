@@ -11,7 +11,7 @@ from analyzer.cli.main import execute
 from analyzer.cli.planned import Bench
 from analyzer.cli.planned_history import observed_history
 from analyzer.cli.settings import settings_and_contract
-from analyzer.errors import UsageError
+from analyzer.errors import CollectError
 from analyzer.model.instant import parse_instant
 from tests.support.history_days import write_days
 
@@ -82,7 +82,7 @@ def test_history_without_a_declared_table_is_said(
     for path in (contract, after):
         path.write_text(path.read_text().replace("name: cases", "name: orders"))
     code, _, err = run(capsys, "document", contract, "--observed", history, "--week", WEEK)
-    assert (code, err) == (0, "dynascope: history holds no request to a declared table\n")
+    assert (code, err) == (3, "dynascope: history holds no request to a declared table\n")
     out = run(capsys, "diff", contract, after, "--history", history, "--week", WEEK)[1]
     assert "history holds no request to a table of" in " ".join(out.split())
 
@@ -93,7 +93,6 @@ def test_history_without_a_declared_table_is_said(
         (("diff", "A", "A", "--week", WEEK), "--week names a week of --history; give one"),
         (("diff", "A", "A", "--history", "H", "--log", "x"), "leave out --log"),
         (("diff", "A", "A", "--history", "H", "--week", "W22"), "--week: 'W22' names no week"),
-        (("diff", "A", "A", "--history", "H", "--week", "2025-W22"), "nobody looked at 2025-W22 (2025-05-26 to"),
         (("capacity", "cases", "--history", "H", "--live", "--since", "1d"), "leave out --live, --since"),
         (("document", "A", "--observed", "A", "--week", WEEK), "--week names a week of --history; give one"),
         (("document", "A", "--observed", "H", "--observed", "A"), "takes one daemon, one history, or request logs"),
@@ -108,11 +107,20 @@ def test_what_cannot_be_meant_is_wrong_usage(
     assert told in err
 
 
+def test_a_week_that_nobody_looked_at_cannot_be_told(
+    contract: Path, history: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, out, err = run(capsys, "diff", contract, contract, "--history", history, "--week", "2025-W22")
+    assert (code, out) == (3, "")
+    assert "nobody looked at 2025-W22 (2025-05-26 to" in err
+    assert "name a week that history covers, with --week" in err
+
+
 def test_without_a_week_it_is_the_last_whole_one(contract: Path, history: Path) -> None:
     bench = Bench(*settings_and_contract(None, [contract]))
     (found,) = observed_history(bench, str(history), None, lambda: MONDAY + 3 * 86_400_000)
     assert found.window.seconds == 7 * 86_400
-    with pytest.raises(UsageError, match="nobody looked at 2026-W23"):
+    with pytest.raises(CollectError, match="nobody looked at 2026-W23"):
         observed_history(bench, str(history), None, lambda: MONDAY + 7 * 86_400_000)
 
 
