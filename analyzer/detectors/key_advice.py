@@ -186,11 +186,10 @@ def _shard(facts: KeyFacts) -> Advice:
     effect = "each suffix is a partition key of its own, with 1,000 write units a second"
     if shards is not None and shards.count > 1:
         effect = f"the fullest of {many} takes {number(shards.hottest_units)} write units a second"
-        if facts.reads_a_second:
-            effect += (
-                f"; each of {number(facts.reads_a_second)} reads a second becomes {many}:"
-                f" {number(facts.added_read_units or 0)} read units a second more"
-            )
+        reads, added = facts.reads_a_second, facts.added_read_units
+        if reads and added is not None:
+            more = f"{number(added)} read units a second more"
+            effect += f"; each of {number(reads)} reads a second becomes {many}: {more}"
     return advise(
         "shard-key",
         f"Add a suffix to {facts.attribute} and write to one of {many}; read all {many} and merge",
