@@ -82,11 +82,11 @@ class RequestErrors(Struct, frozen=True):
         for refused in traffic.refusals:
             row = traffic.rows[refused.row]
             is_others = any(word in refused.message.lower() for word in _OWN) or is_of_index(refused, traffic)
-            if refused.code not in _CLASSES or is_others:
+            if refused.code not in _CLASSES or is_others or refused.calls.value < self.least_calls:
                 continue
-            share = refused.calls.value / max(row.requests.value, 1.0)
+            share = refused.calls.value / row.requests.value
             name = (row.shape.fingerprint, refused.code)
-            if refused.calls.value >= self.least_calls and (name not in worst or share > worst[name][1]):
+            if name not in worst or share > worst[name][1]:
                 worst[name] = (refused, share)
         for refused, share in worst.values():
             change = None if share >= self.share else _change_before(refused, traffic)

@@ -14,6 +14,7 @@ from analyzer.model.finding import Confidence, Direction, Finding, Risk, Severit
 from analyzer.model.sight import Horizon, Sight, Skipped, SourceName
 from analyzer.traffic.bulk import busiest_writes, is_bulk, write_weight
 from analyzer.traffic.limits_hit import limits_hit
+from analyzer.traffic.measure import add
 from analyzer.traffic.series import series_of, total
 
 if TYPE_CHECKING:
@@ -27,13 +28,21 @@ __all__ = ["UnpacedBulk"]
 _BULK = frozenset({"BatchWriteItem", "PutItem", "UpdateItem", "DeleteItem"})
 
 
+class _Pace(NamedTuple):
+    """A pattern that is over its pace: its rows, the units a second that they write, and the most that it declared."""
+
+    rows: tuple[PatternTraffic, ...]
+    rate: float
+    most: float
+
+
 class _Bulk(NamedTuple):
-    """One caller's writes: their part of all, and where they are over a declared pace, that and what they do."""
+    """One caller's writes, or those of its pattern that is over its pace; `share` is that of all its writes."""
 
     caller: str | None
     rows: tuple[PatternTraffic, ...]
     share: float
-    over: tuple[float, float] | None
+    over: _Pace | None
     refused: float
 
 
@@ -71,12 +80,13 @@ class UnpacedBulk(Struct, frozen=True):
         everything = sum(write_weight(rows) for rows in writers.values())
         refused = _refused(traffic)
         for caller, rows in writers.items():
-            share = write_weight(rows) / everything if everything else 0.0
-            over = _over_its_pace(rows, traffic)
-            is_most = refused >= self.least_tries and share >= self.caller_share
+            weight, over = write_weight(rows), _over_its_pace(rows, traffic)
+            is_most = refused >= self.least_tries and 0 < self.caller_share * everything <= weight
             is_unpaced = is_most and caller is not None and is_bulk(rows, traffic, self.batch_share)
-            if over is not None or is_unpaced:
-                yield _Bulk(caller, tuple(rows), share, over, refused)
+            if over is not None:
+                yield _Bulk(caller, over.rows, weight / everything, over, refused)
+            elif is_unpaced:
+                yield _Bulk(caller, tuple(rows), weight / everything, None, refused)
 
     def _finding(self, bulk: _Bulk, traffic: Traffic) -> Finding:
         others = {
@@ -87,7 +97,7 @@ class UnpacedBulk(Struct, frozen=True):
         }
         most = busiest_writes(bulk.rows)
         over = bulk.over
-        pace = "" if over is None else f", {number(over[0])} units a second where it declared {number(over[1])}"
+        pace = "" if over is None else f", {number(over.rate)} units a second where it declared {number(over.most)}"
         hurt = f" while {number(bulk.refused)} write tries are refused" if bulk.refused else ""
         return finding(
             self.name,
@@ -104,8 +114,8 @@ class UnpacedBulk(Struct, frozen=True):
             direction=Direction.WRITE,
             evidence={
                 "share_of_write_units": round(bulk.share, 4),
-                "units_a_second": None if over is None else round(over[0], 2),
-                "declared_units_a_second": None if over is None else over[1],
+                "units_a_second": None if over is None else round(over.rate, 2),
+                "declared_units_a_second": None if over is None else over.most,
                 "throttled_tries": round(bulk.refused, 1),
             },
             advice=_advice(who(bulk.caller)),
@@ -144,14 +154,18 @@ class UnpacedBulk(Struct, frozen=True):
         )
 
 
-def _over_its_pace(rows: list[PatternTraffic], traffic: Traffic) -> tuple[float, float] | None:
-    """Return the units a second of a pattern, and the most that it declared, where it is over."""
+def _over_its_pace(rows: list[PatternTraffic], traffic: Traffic) -> _Pace | None:
+    """Return the pattern that one caller writes faster than it declared, over all of its shapes; None without one."""
+    patterns: dict[str, list[PatternTraffic]] = {}
     for row in rows:
-        declared = traffic.place.patterns.get(row.attribution.pattern or "")
+        if row.attribution.pattern is not None and row.units_known:
+            patterns.setdefault(row.attribution.pattern, []).append(row)
+    for pattern, of in patterns.items():
+        declared = traffic.place.patterns.get(pattern)
         most = declared.max_units_per_second if declared is not None else None
-        rate = row.write_units.low / max(traffic.window.seconds, 1.0)
-        if most is not None and row.units_known and rate > most:
-            return rate, most
+        rate = add(row.write_units for row in of).low / max(traffic.window.seconds, 1.0)
+        if most is not None and rate > most:
+            return _Pace(tuple(of), rate, most)
     return None
 
 

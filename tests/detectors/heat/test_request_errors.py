@@ -78,6 +78,21 @@ def test_of_two_callers_of_one_shape_the_one_that_meets_it_more_is_named() -> No
     assert one.caller == "batch"
 
 
+def test_of_two_callers_that_meet_it_alike_the_first_is_named() -> None:
+    told = (refused(INVALID, 10), refused(INVALID, 10, of_row=1))
+    assert only(traffic(rows=(row(), row(caller="batch")), refusals=told)).caller == "api"
+
+
+def test_an_error_that_is_another_detector_s_hides_none_beside_it() -> None:
+    told = (refused("The table does not have the specified index: GSI9", 90), refused(INVALID, 10))
+    assert only(traffic(refusals=told)).evidence["refused_calls"] == 10
+
+
+@pytest.mark.parametrize(("calls", "fires"), [(5, True), (4, False)])
+def test_five_refused_calls_are_enough(calls: float, *, fires: bool) -> None:
+    assert bool(found(failing(calls, rows=(row(requests=calls),)))) is fires
+
+
 def test_a_rare_error_that_is_new_since_a_deploy_is_told() -> None:
     deploy = Change(time=100_000, what="deploy")
     of = shape(fingerprint="f0")
@@ -85,6 +100,32 @@ def test_a_rare_error_that_is_new_since_a_deploy_is_told() -> None:
     one = only(failing(5, changes=(deploy,), calls=before))
     assert (one.severity, one.confidence) == (Severity.MEDIUM, Confidence.LIKELY)
     assert "new since a change (deploy)" in one.summary
+
+
+def test_one_call_in_a_hundred_is_told_as_certain_whatever_changed() -> None:
+    changed: dict[str, Any] = {"changes": (Change(time=100_000, what="deploy"),), "calls": book(call(of=shape(), at=50))}
+    assert only(failing(10, **changed)).confidence is Confidence.CERTAIN
+    assert only(failing(9.9, **changed)).confidence is Confidence.LIKELY
+
+
+@pytest.mark.parametrize(
+    ("at", "is_suspect"), [(-3_300_000, True), (-3_300_001, False), (299_999, True), (300_000, False)]
+)
+def test_a_change_of_the_hour_before_the_end_of_the_window_is_suspect(at: int, *, is_suspect: bool) -> None:
+    long_ago = book(call(of=shape(), at=-4000))
+    assert bool(found(failing(5, changes=(Change(time=at, what="deploy"),), calls=long_ago))) is is_suspect
+
+
+def test_of_two_changes_the_later_is_suspect_and_an_error_between_them_clears_it() -> None:
+    both = (Change(time=200_000, what="deploy"), Change(time=100_000, what="ttl"))
+    good, bad = (call(of=shape(), at=50), call(of=shape(), at=150, error="ValidationException"))
+    assert "new since a change (deploy)" in only(failing(5, changes=both, calls=book(good))).summary
+    assert found(failing(5, changes=both, calls=book(good, bad))) == []
+
+
+def test_a_call_in_the_moment_of_a_change_tells_nothing_of_before() -> None:
+    deploy = (Change(time=100_000, what="deploy"),)
+    assert found(failing(5, changes=deploy, calls=book(call(of=shape(), at=100)))) == []
 
 
 @pytest.mark.parametrize(

@@ -5,10 +5,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from analyzer.detectors.heat.unpaced_bulk import UnpacedBulk
-from analyzer.model.finding import Confidence, Direction, Finding, Severity, Victim
+from analyzer.model.finding import Confidence, Direction, Finding, Risk, Severity, Victim
 from analyzer.model.shape import Attribution, AttributionKind
 from analyzer.model.sight import Sight
 from analyzer.model.traffic import Declared, Hurt, Place
+from analyzer.model.window import Window
 from analyzer.traffic.metric_throttles import metric_throttles
 from tests.support.evidence import GSI2, WINDOW, limit, row, shape, traffic
 from tests.support.told import series
@@ -95,6 +96,81 @@ def test_of_two_callers_of_one_shape_over_their_pace_the_busier_is_named() -> No
     assert only(traffic(rows=rows, place=place)).caller == "two"
 
 
+def test_the_shapes_of_a_pattern_are_paced_together_and_those_of_another_apart() -> None:
+    """4,000 units of puts and 3,000 of deletes in 300 s: 23 a second of a pattern that declared 20."""
+    place = Place(patterns={"bulk": Declared(id="bulk", max_units_per_second=20)})
+    puts_of_it, deletes = batches(operation="PutItem", units=4000), batches(operation="DeleteItem", units=3000)
+    one = only(traffic(rows=(puts_of_it, deletes), place=place))
+    assert (one.evidence["units_a_second"], one.evidence["declared_units_a_second"]) == (23.33, 20)
+    other = Attribution(AttributionKind.DECLARED, "save")
+    assert found(traffic(rows=(puts_of_it, batches(units=3000, attribution=other)), place=place)) == []
+    assert found(traffic(rows=(puts_of_it, batches("second", units=3000)), place=place)) == []
+
+
+def test_the_pattern_that_is_over_its_pace_is_named_and_not_what_its_caller_writes_beside() -> None:
+    place = Place(patterns={"bulk": Declared(id="bulk", max_units_per_second=20)})
+    beside = row(
+        shape("UpdateItem", "u"), Attribution(AttributionKind.DECLARED, "save"), "loader-7", write_units=27_000
+    )
+    one = only(traffic(rows=(beside, batches(units=9000)), place=place))
+    assert (one.pattern, one.fingerprint, one.evidence["share_of_write_units"]) == ("bulk", "b", 1)
+
+
+@pytest.mark.parametrize(("units", "fires"), [(6000.1, True), (6000, False)])
+def test_a_pace_that_is_just_kept_is_kept(units: float, *, fires: bool) -> None:
+    place = Place(patterns={"bulk": Declared(id="bulk", max_units_per_second=20)})
+    assert bool(found(traffic(rows=(batches(units=units),), place=place))) is fires
+
+
+def test_less_than_a_second_is_judged_as_one() -> None:
+    place = Place(patterns={"bulk": Declared(id="bulk", max_units_per_second=20)})
+    for length_ms, rate in ((500, 60), (1500, 40)):
+        one = only(traffic(rows=(batches(units=60),), place=place, window=Window(0, length_ms)))
+        assert one.evidence["units_a_second"] == rate
+
+
+@pytest.mark.parametrize(("units", "tries", "fires"), [(1000, 10, True), (999, 10, False), (1000, 9, False)])
+def test_who_writes_half_of_it_while_ten_tries_are_refused(units: float, tries: float, *, fires: bool) -> None:
+    assert bool(found(traffic(rows=(batches(units=units), puts()), throttles=(refused(tries=tries),)))) is fires
+
+
+def test_where_nearly_all_is_refused_one_unit_is_most_of_it() -> None:
+    assert only(traffic(rows=(batches(units=1),), throttles=(refused(),))).evidence["share_of_write_units"] == 1
+
+
+def test_of_two_callers_that_write_the_same_the_first_is_named() -> None:
+    rows = (batches("one", units=3000), batches("two", units=3000))
+    assert only(traffic(rows=rows, throttles=(refused(),))).caller == "one"
+
+
+def test_reads_and_entries_of_an_index_are_no_writes_of_a_caller() -> None:
+    beside = (row(caller="loader-7"), batches(units=90_000, secondary=True, caller="api"))
+    one = only(traffic(rows=(batches(), puts(), *beside), throttles=(refused(),)))
+    assert (one.caller, one.evidence["share_of_write_units"]) == ("loader-7", 0.9)
+
+
+def test_victims_are_told_by_name() -> None:
+    hurt = [("web", "save"), (None, "save"), ("api", "save"), ("api", None)]
+    both = limit("provisioned", WRITE, hurt=tuple(Hurt(caller, what, "PutItem", 9, 0, 90) for caller, what in hurt))
+    one = only(traffic(rows=(batches(), puts()), throttles=(both,)))
+    assert one.victims == (Victim(None, "save"), Victim("api", None), Victim("api", "save"), Victim("web", "save"))
+
+
+def test_events_that_metrics_alone_counted_are_refusals() -> None:
+    metrics = (series("WriteProvisionedThroughputThrottleEvents", (10,)),)
+    told = metric_throttles(metrics, Place().capacity, WINDOW)
+    assert only(traffic(rows=(batches(), puts()), metric_throttles=told)).evidence["throttled_tries"] == 10
+
+
+def test_what_changes_the_writer_can_be_taken_back() -> None:
+    one = only(traffic(rows=(batches(), puts()), throttles=(refused(),)))
+    assert [(advice.risk, advice.reversible) for advice in one.advice] == [
+        (Risk.NONE, None),
+        (Risk.LOW, True),
+        (Risk.LOW, True),
+    ]
+
+
 def measured(*batch: float, singles: float = 100.0, events: float = 50.0) -> Traffic:
     metrics = (
         series("WriteThrottleEvents", (events,)),
@@ -108,6 +184,10 @@ def measured(*batch: float, singles: float = 100.0, events: float = 50.0) -> Tra
 def test_metrics_alone_tell_it_by_the_operation() -> None:
     one = only(measured(300.0))
     assert (one.confidence, one.caller, one.evidence["batch_share"]) == (Confidence.LIKELY, None, 0.75)
+
+
+def test_half_of_the_writes_in_batches_and_ten_events_are_enough() -> None:
+    assert only(measured(100.0, events=10.0)).evidence["throttle_events"] == 10
 
 
 @pytest.mark.parametrize(
