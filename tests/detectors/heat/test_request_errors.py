@@ -103,7 +103,10 @@ def test_a_rare_error_that_is_new_since_a_deploy_is_told() -> None:
 
 
 def test_one_call_in_a_hundred_is_told_as_certain_whatever_changed() -> None:
-    changed: dict[str, Any] = {"changes": (Change(time=100_000, what="deploy"),), "calls": book(call(of=shape(), at=50))}
+    changed: dict[str, Any] = {
+        "changes": (Change(time=100_000, what="deploy"),),
+        "calls": book(call(of=shape(), at=50)),
+    }
     assert only(failing(10, **changed)).confidence is Confidence.CERTAIN
     assert only(failing(9.9, **changed)).confidence is Confidence.LIKELY
 
