@@ -6,6 +6,7 @@ Durations are seconds, shares 0 to 1, rates requests a second. None means "not d
 from __future__ import annotations
 
 from fnmatch import fnmatchcase
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -285,7 +286,7 @@ class TableDeclaration(Struct, frozen=True, kw_only=True):
                 yield attribute, template
 
 
-class Contract(Struct, frozen=True):
+class Contract(Struct, frozen=True, dict=True):
     """All that is declared; tables with an exact name come before globs, the unnamed table last."""
 
     tables: tuple[TableDeclaration, ...] = ()
@@ -293,8 +294,26 @@ class Contract(Struct, frozen=True):
 
     def table(self, target: Target) -> TableDeclaration | None:
         """Return the declaration that a target falls under: one with its exact name, else the first glob that fits."""
-        fitting = [t for t in self.tables if fnmatchcase(target.table, t.name) and t.where.takes(target)]
-        return min(fitting, key=lambda t: (t.name != target.table, t.name == UNNAMED), default=None)
+        exact = (t for t in self._by_name.get(target.table, ()) if t.where.takes(target))
+        globs = (t for t in self._globs if fnmatchcase(target.table, t.name) and t.where.takes(target))
+        return next(exact, None) or next(globs, None)
+
+    @cached_property
+    def _by_name(self) -> dict[str, list[TableDeclaration]]:
+        found: dict[str, list[TableDeclaration]] = {}
+        for table in self.tables:
+            found.setdefault(table.name, []).append(table)
+        return found
+
+    @cached_property
+    def _globs(self) -> list[TableDeclaration]:
+        return sorted((t for t in self.tables if is_glob(t.name)), key=lambda t: t.name == UNNAMED)
+
+    @cached_property
+    def callers_named(self) -> frozenset[str]:
+        """The callers that are named anywhere."""
+        of_patterns = (name for table in self.tables for pattern in table.patterns for name in pattern.callers)
+        return frozenset((*of_patterns, *(one.name for one in self.callers)))
 
     def pattern(self, target: Target, pattern_id: str | None) -> PatternDeclaration | None:
         """Return a pattern of the table that a target falls under."""

@@ -20,7 +20,7 @@ from analyzer.model.shape import Shape
 from analyzer.model.target import Target
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
 __all__ = ["Call", "CallBook", "CallPart", "CallTry", "Calls", "DeferredBook", "Notable", "ReturnedItem", "TtlValue"]
 
@@ -239,6 +239,10 @@ class CallBook:
         """Return the calls of each trace that is here with all its calls."""
         return self._by_trace
 
+    def traces_at(self, target: Target) -> Sequence[Calls]:
+        """Return the calls of each such trace that has any at a table or index."""
+        return self._traces_at.get(target, ())
+
     def by_key(self, target: Target) -> Mapping[KeyName, Calls]:
         """Return the calls at each key of a target, as whole as each call says.
 
@@ -268,6 +272,14 @@ class CallBook:
             if call.trace is not None and call.trace_whole:
                 found[call.trace].append(call)
         return {trace: tuple(calls) for trace, calls in found.items()}
+
+    @cached_property
+    def _traces_at(self) -> dict[Target, list[Calls]]:
+        found: dict[Target, list[Calls]] = defaultdict(list)
+        for calls in self._by_trace.values():
+            for target in {call.target for call in calls}:
+                found[target].append(calls)
+        return dict(found)
 
     @cached_property
     def _by_key(self) -> dict[Target, dict[KeyName, Calls]]:

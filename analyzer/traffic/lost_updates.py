@@ -30,7 +30,7 @@ def put_backs(book: CallBook, target: Target) -> dict[tuple[str | None, str], li
     """
     found: dict[tuple[str | None, str], list[PutBack]] = defaultdict(list)
     by_key = book.by_key(target)
-    for calls in book.by_trace().values():
+    for calls in book.traces_at(target):
         reads: dict[KeyName, Call] = {}
         for call in calls:
             if call.target != target or call.failed:

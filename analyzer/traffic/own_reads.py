@@ -51,9 +51,7 @@ def own_reads(traffic: Traffic, within_ms: int, then_ms: int) -> list[OwnRead]:
         return []
     has_index_keys = _tells_index_keys(book, traffic)
     found = []
-    for calls in book.by_trace().values():
-        if not any(call.target == traffic.target for call in calls):
-            continue
+    for calls in book.traces_at(traffic.target):
         for at, read in enumerate(calls):
             if read.target != traffic.target or read.failed or read.operation in WRITES or read.resumed:
                 continue

@@ -51,10 +51,8 @@ def with_prices(place: Place, target: Target, observations: Observations) -> Pla
 
 def _with_callers(place: Place, contract: Contract) -> Place:
     """Say which callers the contract names anywhere, and of which it tells what sources see of them."""
-    named = {name for table in contract.tables for pattern in table.patterns for name in pattern.callers}
-    mapped = {one.name for one in contract.callers if one.services or one.roles}
-    known = frozenset(named | {one.name for one in contract.callers})
-    return msgspec.structs.replace(place, known_callers=known, mapped_callers=frozenset(mapped))
+    mapped = frozenset(one.name for one in contract.callers if one.services or one.roles)
+    return msgspec.structs.replace(place, known_callers=contract.callers_named, mapped_callers=mapped)
 
 
 def _with_declaration(place: Place, table: TableDeclaration, index: IndexDeclaration | None) -> Place:

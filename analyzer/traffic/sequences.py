@@ -298,7 +298,7 @@ def fan_outs(book: CallBook, target: Target, at_least: int) -> list[FanOut]:
     Query or Scan of another shape before them, else to the first of their own where it returned so many items.
     """
     found = []
-    for calls in book.by_trace().values():
+    for calls in book.traces_at(target):
         if len(calls) <= at_least:  # most traces: what is read and what came before it are more
             continue
         for first, reads in _fans(calls):
