@@ -151,8 +151,9 @@ def test_a_restart_before_anything_was_told_forgets_nothing_of_what_waited() -> 
 def test_a_checkpoint_holds_what_waits_and_what_holds_more_than_was_told() -> None:
     closing = Closing(None)
     due(closing, {T: 1}, T + 120_000 + LATE)
-    assert closing.owed((T + 60_000,), {T: 1}) == Owed(T + 120_000, (T + 60_000,), 0)
-    assert closing.owed((), {T: 2}) == Owed(T + 120_000, (T,), 0)
+    kept = kept_from(T + 120_000 + LATE, HOUR)
+    assert closing.owed((T + 60_000,), {T: 1}) == Owed(T + 120_000, (T + 60_000,), 0, kept)
+    assert closing.owed((), {T: 2}) == Owed(T + 120_000, (T,), 0, kept)
 
 
 def test_what_was_read_since_a_restart_is_told_though_its_minute_was_told_before() -> None:
@@ -161,4 +162,51 @@ def test_what_was_read_since_a_restart_is_told_though_its_minute_was_told_before
 
 
 def test_due_minutes_are_values() -> None:
-    assert Due(T, is_late=True) == (T, True)
+    assert Due(T, is_late=True) == (T, True, 0)
+
+
+def test_a_clock_that_jumps_by_a_year_tells_no_minute_that_nobody_looked_at() -> None:
+    closing = Closing(None)
+    due(closing, {T: 1}, T + 60_000 + LATE)
+    later = T + 365 * 24 * HOUR
+    found = due(closing, {T: 1, T + 60_000: 3}, later)
+    assert (found[0], found[-1]) == ((1, False), ((later - T - LATE) // 60_000 - 1, False))
+    assert len(found) < 62
+    assert due(closing, {}, T + 4 * 60_000) == []
+    assert due(closing, {T + 180_000: 1}, T + 6 * 60_000)[-1] == (3, False)
+
+
+def test_a_clock_that_is_set_back_with_the_log_never_tells_whole_what_was_told_before() -> None:
+    closing = Closing(None)
+    due(closing, {T: 1}, T + 60_000 + LATE)
+    for minutes in range(10, 190, 10):
+        due(closing, {}, T + minutes * 60_000)
+    again, later = closing.due({T + 60_000: 1}, T + 240_000), closing.due({T + 60_000: 2}, T + 250_000)
+    assert [(one.start, one.is_late) for one in (*again, *later)] == [(T + 60_000, True)] * 2
+    assert again[0].number == later[0].number > 0  # the second holds what the first did, and takes its place
+    assert due(closing, {T + 60_000: 2}, T + 300_000) == []
+
+
+def test_a_restart_under_a_clock_that_was_set_back_tells_nothing_whole_that_was_told() -> None:
+    closing = Closing(T + 3 * HOUR, owed=Owed(T + 3 * HOUR))
+    due(closing, {}, T)
+    assert due(closing, {T: 1}, T + 60_000 + LATE) == [(0, True)]
+
+
+def test_what_a_checkpoint_held_is_told_whole_after_a_long_rest() -> None:
+    """It was read before the rest and not told: it is not let go before it is."""
+    changes = {T: 1, T + 60_000: 2}
+    closing = Closing(T + 100_000, owed=Owed(T, (), 0, T - HOUR), restored=changes)
+    now = T + 5 * HOUR
+    assert closing.let_go(kept_from(now, HOUR)) == T - HOUR
+    found = due(closing, changes, now)
+    assert found[:2] == [(0, False), (1, False)]
+    assert closing.take_lost() == ()
+    assert closing.let_go(kept_from(now, HOUR)) == kept_from(now, HOUR)
+
+
+def test_a_backlog_that_was_read_before_anything_was_told_is_owed() -> None:
+    fresh = Closing(None).owed((), {T: 1, T + 60_000: 1})
+    assert (fresh.since, fresh.unwritten) == (T, (T, T + 60_000))
+    resumed = Closing(T + HOUR, restored={T + HOUR: 1})
+    assert resumed.owed((), {T: 1, T + HOUR: 1}).unwritten == (T,)
