@@ -18,6 +18,7 @@ from analyzer.detectors.thresholds import Share, Whole
 from analyzer.detectors.verdict import finding
 from analyzer.detectors.words import number
 from analyzer.model.finding import Confidence, Direction, Finding, Severity
+from analyzer.model.instant import MINUTE_MS
 from analyzer.model.sight import Horizon, Sight, Skipped, SourceName
 from analyzer.model.window import Window
 from analyzer.traffic.provisioned import capacity_points
@@ -96,15 +97,17 @@ class AutoscaleLag(Struct, frozen=True):
 
     def _came_later(self, refused: Point, capacity: list[Point]) -> bool:
         """Whether capacity rose within half an hour after a refusal that met less."""
-        enough = _had(refused, capacity) * (1 + self.rise)
-        return any(
-            point.value >= enough for point in capacity if 0 < point.start - refused.start <= self._reach(refused)
-        )
+        enough, latest = self._a_step_over(_had(refused, capacity)), refused.start + self._reach(refused)
+        return any(point.value >= enough for point in capacity if refused.start < point.start <= latest)
 
     def _was_lowered(self, refused: Point, capacity: list[Point]) -> bool:
         """Whether capacity was taken away in the half hour before a refusal."""
-        more = _had(refused, capacity) * (1 + self.rise)
-        return any(point.value >= more for point in capacity if 0 < refused.start - point.start <= self._reach(refused))
+        more, earliest = self._a_step_over(_had(refused, capacity)), refused.start - self._reach(refused)
+        return any(point.value >= more for point in capacity if earliest <= point.start < refused.start)
+
+    def _a_step_over(self, units: float) -> float:
+        """Return the least capacity that is more than some by a step of autoscaling, and not by rounding."""
+        return units + self.rise * units
 
     def _reach(self, refused: Point) -> int:
         """Return how far a burst reaches in milliseconds: half an hour, or one period where that is longer."""
@@ -124,7 +127,7 @@ class AutoscaleLag(Struct, frozen=True):
             return None
         mean = sum(gaps) / len(gaps)
         is_even = all(abs(gap - mean) <= self.periodic_spread * mean for gap in gaps)
-        return mean / 3_600_000 if is_even else None
+        return mean / (60 * MINUTE_MS) if is_even else None
 
     def _severity(self, lag: _Lag, traffic: Traffic, direction: Direction) -> Severity:
         """Say how bad: no waiting helps at the maximum; a handful of refusals is how autoscaling works."""
