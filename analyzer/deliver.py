@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import http.client
 import json
-import urllib.error
+import os
+import re
 import urllib.request
+from http import HTTPStatus
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -17,9 +18,10 @@ from analyzer.errors import UnreachableError, UsageError
 if TYPE_CHECKING:
     from analyzer.interfaces import AwsCaller
 
-__all__ = ["Delivery", "Place", "deliver", "needs_aws", "place_of"]
+__all__ = ["Delivery", "Place", "calling_nobody", "deliver", "fitting", "needs_aws", "place_of"]
 
-_SECONDS = 15
+_SECONDS = 15.0
+"""Of one try, to the last byte of the answer's head: a receiver that drips does not hold a report up."""
 _TRIES = 3
 _MOST_BYTES_OF_SNS = 256 * 1024
 """Of one message (SNS API Reference, Publish)."""
@@ -30,6 +32,12 @@ _TYPES = {"html": "text/html", "markdown": "text/markdown", "json": "application
 _LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
 _SERVER_FAULT = 500
 _TOO_MANY = 429
+_SLACK = frozenset({"hooks.slack.com", "hooks.slack-gov.com"})
+"""Hosts that take no Markdown, but mrkdwn: no tables, no headings, and `<...>` calls people or is a link."""
+_MOST_BYTES_OF_SLACK = 36_000
+"""Slack cuts a message at 40,000 characters (Slack API, Formatting message text), and entities take more than one."""
+_CALLS = re.compile(r"<(?=[!@#])|@(?!\u200b)")
+"""What calls people in a chat: `<!channel>` of Slack, which others know too, and `@here`."""
 _CUT = "\n\n(The rest did not fit: the whole report is in the file or the bucket that it was written to.)\n"
 
 
@@ -77,12 +85,10 @@ def place_of(text: str) -> Place:
         is_address = False
     if not is_address:
         raise UsageError("--to: that is no address; write https://host/path")
-    if parts.scheme == "https" and parts.hostname:
-        return Place("webhook", text, "markdown")
-    if parts.scheme == "http" and parts.hostname:
-        if parts.hostname not in _LOOPBACK:
-            raise UsageError("--to http:// would send the report for anybody to read: use https://")
-        return Place("webhook", text, "markdown")
+    if parts.scheme == "http" and parts.hostname and parts.hostname not in _LOOPBACK:
+        raise UsageError("--to http:// would send the report for anybody to read: use https://")
+    if parts.scheme in {"http", "https"} and parts.hostname:
+        return Place("webhook", text, "text" if parts.hostname in _SLACK else "markdown")
     raise UsageError("--to takes s3://bucket/prefix/, sns:ARN or https://address")
 
 
@@ -106,7 +112,7 @@ async def deliver(place: Place, delivery: Delivery, aws: AwsCaller | None, *, wa
     else:
         arn = place.address.removeprefix("sns:")
         subject = delivery.title.encode("ascii", "replace").decode()[:_SUBJECT]
-        message = fitting(delivery.text, _MOST_BYTES_OF_SNS)
+        message = fitting(calling_nobody(delivery.text), _MOST_BYTES_OF_SNS)
         await aws.call("sns", "Publish", region=arn.split(":")[3], TopicArn=arn, Subject=subject, Message=message)
 
 
@@ -121,12 +127,9 @@ def fitting(text: str, most: int) -> str:
 
 async def _post(place: Place, delivery: Delivery, wait_seconds: float) -> None:
     """Post, and again after a while where nobody answered or was able to."""
-    if delivery.form == "markdown":  # what Slack, Mattermost and their like take
-        body, kind = json.dumps({"text": delivery.text}).encode(), "application/json"
-    else:
-        body, kind = delivery.text.encode(), f"{_TYPES[delivery.form]}; charset=utf-8"
+    body, kind = _posting(place, delivery)
     for number in range(_TRIES):
-        because = await asyncio.to_thread(_posted, place.address, body, kind)
+        because = await _posted(place.address, body, kind)
         if because is None:
             return
         if not because.is_passing or number == _TRIES - 1:
@@ -135,33 +138,65 @@ async def _post(place: Place, delivery: Delivery, wait_seconds: float) -> None:
         await asyncio.sleep(wait_seconds * 2**number)
 
 
+def _posting(place: Place, delivery: Delivery) -> tuple[bytes, str]:
+    """Return the body, and what it is: Markdown as chats take it, all else as it is; nothing in it calls anybody."""
+    if urlsplit(place.address).hostname in _SLACK and delivery.form in {"markdown", "text"}:
+        text = fitting(delivery.text, _MOST_BYTES_OF_SLACK).replace("&", "&amp;").replace("<", "&lt;")
+        text = text.replace(">", "&gt;").replace("```", "\u02cb\u02cb\u02cb")
+        return json.dumps({"text": f"```\n{text}```"}).encode(), "application/json"
+    if delivery.form == "markdown":  # what Mattermost and its like take
+        return json.dumps({"text": calling_nobody(delivery.text)}).encode(), "application/json"
+    return delivery.text.encode(), f"{_TYPES[delivery.form]}; charset=utf-8"
+
+
+def calling_nobody(text: str) -> str:
+    """Return a text in which no name of an application calls people: a space of no width follows what would."""
+    return _CALLS.sub(lambda found: f"{found[0]}\u200b", text)
+
+
 class _Refusal(Struct, frozen=True):
     words: str
     is_passing: bool
 
 
-def _posted(address: str, body: bytes, kind: str) -> _Refusal | None:
+async def _posted(address: str, body: bytes, kind: str) -> _Refusal | None:
     """Send once; None where it was taken. Whoever answers with another address is not followed."""
-    request = urllib.request.Request(address, body, {"Content-Type": kind, "User-Agent": "dynascope"})  # noqa: S310 -- https, or loopback
-    opener = urllib.request.build_opener(_NoRedirect)
+    import aiohttp  # noqa: PLC0415 -- a quarter of a second that a report for a file does not need
+
+    limit = aiohttp.ClientTimeout(total=_SECONDS)
+    headers = {"Content-Type": kind, "User-Agent": "dynascope"}
     try:
-        with opener.open(request, timeout=_SECONDS):
-            return None
-    except urllib.error.HTTPError as refusal:
-        with refusal:
-            passing = refusal.code >= _SERVER_FAULT or refusal.code == _TOO_MANY
-            return _Refusal(_status_words(refusal.code), passing)
-    except (OSError, http.client.HTTPException) as error:
-        reason = getattr(error, "reason", error)
-        return _Refusal(getattr(reason, "strerror", None) or type(reason).__name__, is_passing=True)
+        async with (
+            aiohttp.ClientSession(timeout=limit, headers=headers) as session,
+            session.post(address, data=body, allow_redirects=False, proxy=_proxy_of(address)) as answer,
+        ):
+            if answer.status < HTTPStatus.MULTIPLE_CHOICES:
+                return None
+            passing = answer.status >= _SERVER_FAULT or answer.status == _TOO_MANY
+            return _Refusal(_status_words(answer.status), passing)
+    except TimeoutError:
+        return _Refusal(f"no answer within {_SECONDS:g} seconds", is_passing=True)
+    except (OSError, aiohttp.ClientError) as error:
+        return _Refusal(_error_words(getattr(error, "os_error", error)), is_passing=True)
+
+
+def _error_words(error: Exception) -> str:
+    """Say what the system says, without the address that asyncio adds."""
+    number = getattr(error, "errno", None)
+    if isinstance(number, int) and number > 0:
+        return os.strerror(number)
+    return getattr(error, "strerror", None) or type(error).__name__
+
+
+def _proxy_of(address: str) -> str | None:
+    """Return the proxy that the environment names for an address, as HTTPS_PROXY and NO_PROXY have it."""
+    parts = urlsplit(address)
+    if parts.hostname is None or urllib.request.proxy_bypass(parts.hostname):
+        return None
+    return urllib.request.getproxies().get(parts.scheme)
 
 
 def _status_words(code: int) -> str:
     """Say a status in the standard's words: the reason that came along might repeat the address."""
-    known = {one.value: one.phrase for one in http.HTTPStatus}
+    known = {one.value: one.phrase for one in HTTPStatus}
     return f"{code} {known[code]}" if code in known else str(code)
-
-
-class _NoRedirect(urllib.request.HTTPRedirectHandler):
-    def redirect_request(self, *_: object) -> None:
-        """Follow nowhere: the report goes where it was sent, or nowhere."""

@@ -7,9 +7,12 @@ from typing import TYPE_CHECKING
 from analyzer.knowledge.iam import FEATURES, Scope, Tier
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from analyzer.deliver import Place
     from analyzer.setup import Setup
 
-__all__ = ["names_of", "scope_of"]
+__all__ = ["delivered", "names_of", "scope_of"]
 
 _OF_SOURCE = {
     "table-catalog": ("TableCatalog", "TableCatalogTables"),
@@ -19,6 +22,15 @@ _OF_SOURCE = {
 }
 _UNLIKE_IAM = frozenset("[]!")
 """Globs know classes of characters, IAM only stars and question marks."""
+
+
+def delivered(places: Collection[Place], name: str = "dynascope-*") -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return what weekly reports are written to in S3, `bucket/key` with a star for the week, and their topics."""
+    keys = []
+    for bucket, _, key in (one.address.removeprefix("s3://").partition("/") for one in places if one.kind == "s3"):
+        keys.append(f"{bucket}/{key}{name}" if not key or key.endswith("/") else f"{bucket}/{key}")
+    topics = [one.address.removeprefix("sns:") for one in places if one.kind == "sns"]
+    return tuple(dict.fromkeys(keys)), tuple(dict.fromkeys(topics))
 
 
 def names_of(setup: Setup, lease: str | None = None) -> frozenset[str]:

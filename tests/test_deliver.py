@@ -2,13 +2,16 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
+import socket
 import threading
+from contextlib import closing, suppress
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from typing import TYPE_CHECKING
 
 import pytest
 
-from analyzer.deliver import Delivery, deliver, fitting, needs_aws, place_of
+from analyzer.deliver import Delivery, _error_words, _posting, _proxy_of, deliver, fitting, needs_aws, place_of
 from analyzer.errors import UnreachableError, UsageError
 from tests.support.scripted_aws import ScriptedAws
 
@@ -25,14 +28,15 @@ class Hook(BaseHTTPRequestHandler):
 
     answers: list[int]
     taken: list[tuple[str, str, bytes]]
+    elsewhere: str = "/elsewhere"
 
     def do_POST(self) -> None:
         body = self.rfile.read(int(self.headers["Content-Length"]))
         self.taken.append((self.path, self.headers["Content-Type"], body))
         code = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
         self.send_response(code)
-        if code == 302:
-            self.send_header("Location", "/elsewhere")
+        if 300 <= code < 400:
+            self.send_header("Location", self.elsewhere)
         self.end_headers()
 
     def log_message(self, *_: object) -> None:
@@ -41,7 +45,7 @@ class Hook(BaseHTTPRequestHandler):
 
 @pytest.fixture
 def hook() -> Iterator[str]:
-    Hook.answers, Hook.taken = [200], []
+    Hook.answers, Hook.taken, Hook.elsewhere = [200], [], "/elsewhere"
     server = HTTPServer(("127.0.0.1", 0), Hook)
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()
@@ -76,16 +80,85 @@ def test_what_passes_is_tried_again_and_what_does_not_is_not(hook: str) -> None:
     assert "s3cret" not in f"{refused.value} {refused.value.hint}"
 
 
-def test_nobody_is_followed_to_another_address(hook: str) -> None:
-    Hook.answers = [302]
-    with pytest.raises(UnreachableError, match="302"):
+@pytest.mark.parametrize("code", [301, 302, 307, 308])
+@pytest.mark.parametrize("elsewhere", ["/elsewhere", "{hook}/other", "https://other.example.com/x"])
+def test_nobody_is_followed_to_another_address(hook: str, code: int, elsewhere: str) -> None:
+    Hook.answers, Hook.elsewhere = [code], elsewhere.format(hook=hook)
+    with pytest.raises(UnreachableError, match=str(code)):
         send(hook, CHAT)
     assert [path for path, _, _ in Hook.taken] == ["/T0/s3cret"]
+
+
+def test_who_always_fails_is_left_alone_after_three_tries(hook: str) -> None:
+    Hook.answers = [500]
+    with pytest.raises(UnreachableError, match="500 Internal Server Error"):
+        send(hook, CHAT)
+    assert len(Hook.taken) == 3
+
+
+def test_who_drips_does_not_hold_a_report_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("analyzer.deliver._SECONDS", 0.1)
+    heads = []
+
+    async def drip(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        heads.append(await reader.readline())
+        writer.write(b"HTTP/1.1 200 OK\r\n")
+        with closing(writer), suppress(ConnectionError):
+            while not writer.is_closing():
+                writer.write(b"X: y\r\n")
+                await writer.drain()
+                await asyncio.sleep(0.02)
+
+    async def run() -> None:
+        server = await asyncio.start_server(drip, "127.0.0.1")
+        port = server.sockets[0].getsockname()[1]
+        try:
+            await deliver(place_of(f"http://127.0.0.1:{port}/x"), CHAT, None, wait_seconds=0)
+        finally:
+            server.close()
+
+    with pytest.raises(UnreachableError, match=r"did not take the report: no answer within 0.1 seconds"):
+        asyncio.run(run())
+    assert len(heads) == 3
+
+
+HOSTILE = "<!channel> \\<!here\\> <@U0> @here @\u200bsafe <b> & ```x```\n"
+
+
+def test_in_a_chat_no_name_calls_anybody(hook: str) -> None:
+    send(hook, Delivery("t", "n", "markdown", HOSTILE))
+    text = json.loads(Hook.taken[0][2])["text"]
+    assert not re.search(r"<[!@#]|@(?!\u200b)", text)
+    assert text.replace("\u200b", "") == HOSTILE.replace("\u200b", "")
+
+
+@pytest.mark.parametrize("form", ["text", "markdown"])
+def test_slack_gets_one_block_of_text_in_which_nothing_is_markup(form: str) -> None:
+    place = place_of("https://hooks.slack.com/services/T0/B0/s3cret")
+    assert place.otherwise == "text"
+    body, kind = _posting(place, Delivery("t", "n", form, HOSTILE * 2000))
+    text = json.loads(body)["text"]
+    assert kind == "application/json"
+    assert text.startswith("```\n")
+    assert text.count("```") == 2
+    assert not re.search("[<>]|&(?!(amp|lt|gt);)", text)
+    assert "The rest did not fit" in text
+    assert _posting(place, Delivery("t", "n", "json", "{}")) == (b"{}", "application/json; charset=utf-8")
+
+
+def test_a_proxy_of_the_environment_is_used_but_for_those_that_it_leaves_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("https_proxy", "http://proxy.example.com:3128")
+    monkeypatch.setenv("no_proxy", "127.0.0.1,inside.example.com")
+    assert _proxy_of("https://chat.example.com/x") == "http://proxy.example.com:3128"
+    assert _proxy_of("https://inside.example.com/x") is None
+    assert _proxy_of("/x") is None
 
 
 def test_nobody_there_is_told_after_three_tries() -> None:
     with pytest.raises(UnreachableError, match="Connection refused"):
         send("http://127.0.0.1:9/x", CHAT)
+    assert _error_words(OSError("odd")) == "OSError"
+    assert _error_words(socket.gaierror(socket.EAI_NONAME, "Name or service not known")) == "Name or service not known"
 
 
 def test_a_bucket_gets_an_object_named_for_its_week() -> None:

@@ -5,9 +5,10 @@ from typing import Any, ClassVar
 import pytest
 
 from analyzer.config import Settings
+from analyzer.deliver import place_of
 from analyzer.doctor.examine import examine
 from analyzer.knowledge.iam import Tier, actions_of, features_of
-from analyzer.permissions import names_of, scope_of
+from analyzer.permissions import delivered, names_of, scope_of
 from analyzer.setup import Setup, build_setup
 from collectors.aws.errors import permission_of
 from tests.doctor.test_places import ANSWERS, ENABLED
@@ -61,6 +62,15 @@ def test_history_in_a_bucket_is_written_read_and_listed(to: str, scope: str | No
     assert scope_of(setup).history == scope
     more = set() if scope is None else {"HistoryBucket", "HistoryObjects"}
     assert names_of(setup) == {"Changes", *more, *WRITES}
+
+
+def test_reports_go_to_objects_under_a_prefix_and_to_topics() -> None:
+    topic = "arn:aws:sns:eu-west-1:111122223333:weekly"
+    places = ("s3://b/reports/", "s3://b", "s3://b/now.html", "s3://b", f"sns:{topic}", "https://chat.example.com/x")
+    assert delivered([place_of(one) for one in places]) == (
+        ("b/reports/dynascope-*", "b/dynascope-*", "b/now.html"),
+        (topic,),
+    )
 
 
 def test_tables_buckets_and_groups_are_named() -> None:

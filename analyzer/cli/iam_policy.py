@@ -6,9 +6,12 @@ import json
 import sys
 from enum import StrEnum
 from pathlib import Path  # noqa: TC003 -- typer evaluates the annotation
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 __all__ = ["iam_policy"]
 
@@ -31,6 +34,15 @@ def iam_policy(
     standby: Annotated[
         str | None, typer.Option("--standby", metavar="LEASE", help="also the lease of `run --standby s3://bucket/key`")
     ] = None,
+    to: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--to",
+            metavar="PLACE",
+            envvar="DYNASCOPE_REPORT_TO",
+            help="also what `report --to s3://... --to sns:ARN` needs; may be given again",
+        ),
+    ] = None,
 ) -> None:
     """Print the least policy for what is read from AWS.
 
@@ -42,6 +54,7 @@ def iam_policy(
 
     \b
       dynascope iam-policy --config dynascope.yaml > policy.json
+      dynascope iam-policy --config dynascope.yaml --to s3://bucket/reports/   also to send weekly reports there
       dynascope iam-policy --tier metrics                      as far as metrics, of any account
     """  # noqa: D301 -- the backslash keeps lines of the examples apart
     from msgspec.structs import replace  # noqa: PLC0415 -- light start
@@ -49,17 +62,20 @@ def iam_policy(
     from analyzer.cli.output import write  # noqa: PLC0415 -- light start
     from analyzer.knowledge.iam import SAMPLE_SCOPE, Tier, features_of, policy  # noqa: PLC0415 -- light start
 
-    lease = _lease(standby)
+    lease, (reports, topics) = _lease(standby), _delivered(to or ())
     if config is None:
-        scope = replace(SAMPLE_SCOPE, lease=lease or SAMPLE_SCOPE.lease)
+        sample = SAMPLE_SCOPE
+        to_report = {"reports": reports or sample.reports, "topics": topics or sample.topics}
+        scope = replace(sample, lease=lease or sample.lease, **to_report)
         document = policy(features_of(Tier((tier or TierOption.METRICS).value)), scope)
     else:
         from analyzer.permissions import names_of, scope_of  # noqa: PLC0415 -- light start
         from analyzer.setup import load_setup  # noqa: PLC0415 -- light start
 
         setup = load_setup(config)
-        features = features_of(Tier((tier or TierOption.KEYS).value), names_of(setup, lease))
-        document = policy(features, scope_of(setup, lease))
+        names = names_of(setup, lease) | {"ReportObjects", "ReportTopics"}  # without places they name nothing
+        features = features_of(Tier((tier or TierOption.KEYS).value), names)
+        document = policy(features, replace(scope_of(setup, lease), reports=reports, topics=topics))
     if not document["Statement"]:
         sys.stderr.write("dynascope: nothing is read from AWS: no policy is needed\n")
         return
@@ -74,3 +90,11 @@ def _lease(standby: str | None) -> str | None:
 
     place = parse_place(standby)
     return None if place.bucket is None else f"{place.bucket}/{place.key}"
+
+
+def _delivered(named: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return objects and topics that weekly reports go to; raises UsageError. A webhook needs nothing of AWS."""
+    from analyzer.deliver import place_of  # noqa: PLC0415 -- light start
+    from analyzer.permissions import delivered  # noqa: PLC0415 -- light start
+
+    return delivered([place_of(one) for one in named])

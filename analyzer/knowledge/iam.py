@@ -37,7 +37,8 @@ class Scope(Struct, frozen=True, kw_only=True):
     """What is named in resources: tables and buckets by their names or globs, roles and log groups as configured.
 
     `regions` empty is every region. `probed` are tables that a canary may write to, `objects` `bucket/key*` of logs,
-    `lease` is `bucket/key`, `history` what history is written to: `bucket/prefix/`, or `bucket/`.
+    `lease` is `bucket/key`, `history` what history is written to: `bucket/prefix/`, or `bucket/`. Weekly reports go to
+    `reports`, `bucket/key` or `bucket/prefix/*`, and to `topics`, which are ARNs.
     """
 
     regions: tuple[str, ...] = ()
@@ -49,6 +50,8 @@ class Scope(Struct, frozen=True, kw_only=True):
     groups: tuple[str, ...] = ()
     lease: str | None = None
     history: str | None = None
+    reports: tuple[str, ...] = ()
+    topics: tuple[str, ...] = ()
 
 
 SAMPLE_SCOPE = Scope(
@@ -59,6 +62,8 @@ SAMPLE_SCOPE = Scope(
     groups=("REPLACE-LOG-GROUP",),
     lease="REPLACE-BUCKET/REPLACE-LEASE",
     history="REPLACE-HISTORY-BUCKET/",
+    reports=("REPLACE-REPORT-BUCKET/*",),
+    topics=("arn:aws:sns:REPLACE-REGION:REPLACE-ACCOUNT:REPLACE-TOPIC",),
 )
 """What the published policies name; a configuration names its own."""
 
@@ -67,7 +72,7 @@ class Feature(Struct, frozen=True):
     """One thing that is read or done: its statement's name, its tier, its actions, and what they are allowed on.
 
     `on` is the kind of resource: `*`, table, probed (tables that a canary writes to), rule, role, bucket, object,
-    group, lease, or history's bucket and objects.
+    group, lease, history's bucket and objects, reports, or topic.
     """
 
     name: str
@@ -104,6 +109,8 @@ FEATURES: tuple[Feature, ...] = (
     Feature("Lease", Tier.METRICS, ("s3:GetObject", "s3:PutObject"), "lease"),
     Feature("HistoryBucket", Tier.METRICS, ("s3:ListBucket",), "history-bucket"),
     Feature("HistoryObjects", Tier.METRICS, ("s3:DeleteObject", "s3:GetObject", "s3:PutObject"), "history-objects"),
+    Feature("ReportObjects", Tier.METRICS, ("s3:PutObject",), "reports"),
+    Feature("ReportTopics", Tier.METRICS, ("sns:Publish",), "topic"),
     Feature(
         "ContributorInsights",
         Tier.KEYS,
@@ -184,6 +191,8 @@ def _resources(feature: Feature, scope: Scope) -> list[str]:
         "lease": [] if scope.lease is None else [f"arn:{partition}:s3:::{scope.lease}"],
         "history-bucket": [f"arn:{partition}:s3:::{name.partition('/')[0]}" for name in _known(scope.history)],
         "history-objects": [f"arn:{partition}:s3:::{name}*" for name in _known(scope.history)],
+        "reports": [f"arn:{partition}:s3:::{name}" for name in scope.reports],
+        "topic": list(scope.topics),
         "rule": [f"arn:{partition}:cloudwatch:{region}:*:insight-rule/{_RULE}" for region in regions],
         "group": [
             group if group.startswith("arn:") else f"arn:{partition}:logs:{region}:*:log-group:{group}:*"

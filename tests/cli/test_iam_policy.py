@@ -72,3 +72,25 @@ def test_a_lease_in_a_file_needs_no_permission(capsys: pytest.CaptureFixture[str
 def test_a_tier_that_is_none_is_told_in_plain_words(capsys: pytest.CaptureFixture[str]) -> None:
     assert execute(["iam-policy", "--tier", "nonsense"]) == 2
     assert "Invalid value for '--tier': 'nonsense' is not one of 'metrics', 'keys'" in capsys.readouterr().err
+
+
+TOPIC = "arn:aws:sns:eu-west-1:111122223333:weekly"
+
+
+def test_what_a_weekly_report_is_sent_to_is_allowed_and_no_more(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = configured(tmp_path, aws={"collect": ["changes"]}, history={"to": "s3://past/h"})
+    assert not {"ReportObjects", "ReportTopics"} & set(printed(capsys, "--config", config))
+    found = printed(capsys, "--config", config, "--to", "s3://b/reports/", "--to", f"sns:{TOPIC}")
+    assert (found["ReportObjects"]["Action"], found["ReportObjects"]["Resource"]) == (
+        ["s3:PutObject"],
+        ["arn:aws:s3:::b/reports/dynascope-*"],
+    )
+    assert (found["ReportTopics"]["Action"], found["ReportTopics"]["Resource"]) == (["sns:Publish"], [TOPIC])
+    assert found["HistoryObjects"]["Resource"] == ["arn:aws:s3:::past/h/*"]
+    assert found["HistoryBucket"]["Action"] == ["s3:ListBucket"]
+    monkeypatch.setenv("DYNASCOPE_REPORT_TO", "s3://b/now.html https://chat.example.com/x")
+    assert printed(capsys, "--config", config)["ReportObjects"]["Resource"] == ["arn:aws:s3:::b/now.html"]
+    assert printed(capsys, "--tier", "metrics")["ReportObjects"]["Resource"] == ["arn:aws:s3:::b/now.html"]
+    assert execute(["iam-policy", "--to", "ftp://b"]) == 2

@@ -143,7 +143,11 @@ def test_what_is_posted_to_a_chat_is_its_markdown(
     shop: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     sent: list[tuple[str, bytes, str]] = []
-    monkeypatch.setattr("analyzer.deliver._posted", lambda *told: sent.append(told))
+
+    async def take(*told: Any) -> None:
+        sent.append(told)
+
+    monkeypatch.setattr("analyzer.deliver._posted", take)
     assert ask(shop, "--to", "https://chat.example.com/hooks/s3cret") == 0
     ((address, body, kind),) = sent
     assert (address, kind) == ("https://chat.example.com/hooks/s3cret", "application/json")

@@ -14,7 +14,7 @@ from collectors.aws.errors import permission_of
 from collectors.canary.parse import PREFIX
 
 ROOT = Path(__file__).parents[2]
-SERVICES = ("application-autoscaling", "cloudtrail", "cloudwatch", "dynamodb", "logs", "s3", "sts", "xray")
+SERVICES = ("application-autoscaling", "cloudtrail", "cloudwatch", "dynamodb", "logs", "s3", "sns", "sts", "xray")
 TELLING = {"parse.py", "rates.py", "errors.py", "differences.py", "facts.py", "scaling.py", "blind_spots.py"}
 """Modules that name operations and call none; decoders do so too."""
 WATCHED = re.compile(
@@ -91,7 +91,7 @@ def test_the_first_tier_bears_no_key_and_only_the_last_changes_a_table() -> None
     assert not [action for action in first if "Insight" in action or action.startswith("logs:")]
     assert first < second < last
     writing = re.compile(r":(?:Update|Create|Delete|Put)")
-    ours = {"s3:DeleteObject", "s3:PutObject"}  # the lease, and history
+    ours = {"s3:DeleteObject", "s3:PutObject"}  # the lease, history, and reports
     assert {action for action in second if writing.search(action)} == ours
     assert "dynamodb:GetItem" not in last
     assert "dynamodb:Scan" not in last
