@@ -76,7 +76,7 @@ def facts_of(key: KeyHeat, traffic: Traffic) -> KeyFacts:
         order = sort_order(traffic, key.name.partition)
     burst = _burst_factor(key, traffic.window)
     shards = _shards(key, traffic, burst)
-    reads = None if shards is None else _reads_a_second(key.name, traffic)
+    reads, added = (None, None) if shards is None else _readers(key.name, shards, traffic)
     return KeyFacts(
         shape=_shape(key, rows, order, traffic),
         direction=key.direction,
@@ -91,7 +91,7 @@ def facts_of(key: KeyHeat, traffic: Traffic) -> KeyFacts:
         burst_factor=burst,
         shards=shards,
         reads_a_second=reads,
-        added_read_units=None if shards is None or reads is None else fan_out_units(reads, shards.count),
+        added_read_units=added,
     )
 
 
@@ -185,7 +185,7 @@ def _asks_the_same(key: KeyHeat, rows: Sequence[PatternTraffic], traffic: Traffi
     ]
     if len(at_key) < _LEAST_QUESTIONS:
         return False
-    return Counter(at_key).most_common(1)[0][1] >= _SAME_QUESTION * len(at_key)
+    return max(Counter(at_key).values()) >= _SAME_QUESTION * len(at_key)
 
 
 def effective_items(key: KeyHeat, keys: Sequence[KeyHeat]) -> float | None:
@@ -249,11 +249,14 @@ def _units_a_request(key: KeyHeat, traffic: Traffic) -> float:
     return max(units / requests, 0.5) if requests else 1.0
 
 
-def _reads_a_second(name: KeyName, traffic: Traffic) -> float:
-    """Return the reads a second that were seen at a key; what is not among the heaviest keys counts as none."""
+def _readers(name: KeyName, shards: Shards, traffic: Traffic) -> tuple[float, float]:
+    """Return the reads a second that were seen at a key, and the read units a second that its shards add to them.
+
+    What is not among the heaviest keys counts as none.
+    """
     reads = 0.0
     for key in traffic.keys:
         if key.direction is Direction.READ and key.name == name:
-            each = _units_a_request(key, traffic)
-            reads += key.units.value / each
-    return reads / max(traffic.window.seconds, 1.0)
+            reads += key.units.value / _units_a_request(key, traffic)
+    a_second = reads / max(traffic.window.seconds, 1.0)
+    return a_second, fan_out_units(a_second, shards.count)

@@ -124,6 +124,22 @@ def test_a_key_is_warm_for_five_minutes_on_end(key: InsightKey, told: Severity |
     assert severity(key) is told
 
 
+@pytest.mark.parametrize(
+    ("key", "seconds", "told"),
+    [
+        (use(0.1), 1, None),
+        (use(0.7), 1, MEDIUM),
+        (use(0.7), 60, MEDIUM),
+        (use(0.7), 61, None),
+        (use(0.1, 0.7), 61, None),
+        (use(0.7, 0.7), 61, MEDIUM),
+    ],
+)
+def test_how_long_is_long_may_be_configured(key: InsightKey, seconds: int, told: Severity | None) -> None:
+    verdicts = InsightVerdicts(0.9, 0.7, seconds, 0.25, 10)
+    assert [one.severity for one in verdicts.judge(traffic(insights=(key,)))] == ([] if told is None else [told])
+
+
 def test_why_a_warm_key_is_told() -> None:
     (one,) = judged(use(*[0.7] * 5))
     assert (one.why, one.is_proved, one.throttles, one.throttled_share) == ("warm for minutes", False, None, None)
