@@ -7,13 +7,19 @@ import json
 import shutil
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 from ruamel.yaml import YAML
 
 from analyzer.cli.main import execute
 from analyzer.errors import UnreachableError
-from analyzer.model.instant import parse_instant
-from tests.support.history_weeks import PLANTED, contract_document, eight_weeks, write_weeks
+from analyzer.history.columns import Kind
+from analyzer.history.dataset import Dataset
+from analyzer.history.folder import FolderBlobs
+from analyzer.history.merging import starts_of
+from analyzer.model.instant import MINUTE_MS, parse_instant
+from tests.support.history_weeks import DAY_MS, PLANTED, WEEK, contract_document, eight_weeks, write_weeks
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -124,6 +130,53 @@ def test_what_was_acknowledged_stays_out_until_it_is_taken_back(
     assert ask(copy, "--take-back", identity) == 0
     assert ask(copy, "--take-back", identity) == 2
     assert list((copy / "history").glob("acknowledged/*")) == []
+
+
+def go_on(shop: Path, factor: float) -> None:
+    """Let the last week come again as it was, but for a cart, which costs so many times as much to load."""
+    rows = eight_weeks().rows[Kind.HOURS]
+    starts = starts_of(rows)
+    week = rows.filter(pa.array(starts >= WEEK.start))
+    columns = {name: week[name] for name in week.column_names}
+    columns["start"] = pa.array(starts[starts >= WEEK.start] + 7 * DAY_MS)
+    is_cart = pc.equal(week["pattern"], "load-cart").fill_null(fill_value=False)
+    dearer = pc.multiply(week["read_units"], factor)
+    columns["read_units"] = pc.if_else(is_cart, dearer, week["read_units"])
+    moved = pa.table(columns).cast(rows.schema)
+    dataset = Dataset(FolderBlobs(shop / "history"), "shop1")
+    for day in range(WEEK.end, WEEK.end + 7 * DAY_MS, DAY_MS):
+        here = starts_of(moved) // DAY_MS == day // DAY_MS
+        minutes = tuple(range(day, day + DAY_MS, MINUTE_MS))
+        asyncio.run(dataset.write_day(Kind.HOURS, day, moved.filter(pa.array(here)), minutes))
+
+
+@pytest.mark.parametrize(("factor", "is_news"), [(1.0, False), (2.0, True)])
+def test_what_was_acknowledged_stays_out_of_the_next_week_until_it_moves_by_another_margin(
+    shop: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    last_week: dict[str, Any],
+    monkeypatch: pytest.MonkeyPatch,
+    factor: float,
+    *,
+    is_news: bool,
+) -> None:
+    copy = tmp_path / "shop"
+    shutil.copytree(shop, copy)
+    identity = last_week["items"][0]["id"]
+    assert ask(copy, "--acknowledge", identity, "--reason", "bigger carts") == 0
+    capsys.readouterr()
+    go_on(copy, factor)
+    monkeypatch.setattr("analyzer.ahead.wall_clock", lambda: NOW + 7 * DAY_MS)
+    report = asked(copy, capsys, "--fail-on", "never")
+    assert report["week"] == "2026-W49"
+    assert (identity in {one["id"] for one in report["items"]}) is is_news
+    assert (identity in {one["id"] for one in report["quieted"]}) is not is_news
+
+
+def test_the_help_shows_how_to_acknowledge(capsys: pytest.CaptureFixture[str]) -> None:
+    assert execute(["report", "--help"]) == 0
+    assert "dynascope report --config dynascope.yaml --acknowledge d78da5a4b3c2 --reason" in capsys.readouterr().out
 
 
 def test_the_page_is_one_file_that_needs_nothing_beside_it(
