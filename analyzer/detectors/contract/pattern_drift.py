@@ -84,6 +84,7 @@ class PatternDrift(Struct, frozen=True):
         is_harm = any(facet.is_harm for facet in out)
         caller = busiest_caller(rows)
         shape = max(rows, key=lambda row: row.requests.value).shape
+        direction = Direction.WRITE if shape.writes else Direction.READ
         said = "; ".join(f"{_told(facet)} (declared: {facet.declared})" for facet in out)
         is_short = all(f.name == "rate" for f in out) and traffic.window.seconds < DAY_SECONDS
         return finding(
@@ -99,7 +100,7 @@ class PatternDrift(Struct, frozen=True):
             fingerprint=shape.fingerprint,
             caller=caller,
             cause=out[0].name.replace("_", "-"),
-            direction=Direction.WRITE if shape.writes else Direction.READ,
+            direction=direction,
             evidence={
                 **{f"{facet.name}_standing": facet.standing.value for facet in facets},
                 **{name: value for facet in out for name, value in evidence_of(**{facet.name: facet.seen}).items()},
@@ -109,7 +110,7 @@ class PatternDrift(Struct, frozen=True):
                 **_segments(rows),
             },
             cost_per_month_usd=None if dollars is None else round(dollars, 2),
-            advice=tuple(_advice(pattern, out, caller, traffic)),
+            advice=tuple(_advice(pattern, out, caller, direction, traffic)),
         )
 
     def _foreign_writes(self, traffic: Traffic) -> Iterator[Finding]:
@@ -131,7 +132,7 @@ class PatternDrift(Struct, frozen=True):
         calls = add(row.requests for row in rows)
         if not writers or not rows or calls.value < self.least_foreign_writes:
             return
-        strangers = ", ".join(sorted({row.caller for row in rows if row.caller is not None}))
+        strangers = ", ".join(sorted({who(row.caller) for row in rows}))
         caller = busiest_caller(rows)
         yield finding(
             self.name,
@@ -179,9 +180,8 @@ def _told(facet: Facet) -> str:
 
 def _segments(rows: list[PatternTraffic]) -> dict[str, float]:
     """Say which part of its Scans came in parallel segments, where any did."""
-    whole = sum(row.requests.value for row in rows)
     parallel = sum(row.requests.value for row in rows if row.shape.segmented)
-    return {"segmented_share": round(parallel / whole, 4)} if parallel and whole else {}
+    return {"segmented_share": round(parallel / sum(row.requests.value for row in rows), 4)} if parallel else {}
 
 
 _FIELDS = {
@@ -192,20 +192,30 @@ _FIELDS = {
     "page_size": "page_size: N",
     "items_per_key": "items_per_key: N",
     "item_bytes": "item_bytes: N",
-    "top_share": "per_key: {top_share: N%}",
     "rate": "rate: {p95: N, peak: N}",
     "past": "rate: {p95: N, peak: N}",
     "index": "index: NAME",
     "caller": "callers: [NAME]",
 }
+_FIELDS_A_KEY = {"top_share": "top_share: N%", "key_rate": "read_rate: N, write_rate: N"}
+"""Facets that are declared of each key: one field holds them all."""
 
 
-def _advice(pattern: str, out: list[Facet], caller: str | None, traffic: Traffic) -> Iterator[Advice]:
+def _fields(out: list[Facet]) -> list[str]:
+    """Return the lines of a declaration that say otherwise what is not as declared."""
+    of_all = dict.fromkeys(_FIELDS[facet.name] for facet in out if facet.name in _FIELDS)
+    a_key = [_FIELDS_A_KEY[facet.name] for facet in out if facet.name not in _FIELDS]
+    return [*of_all, f"per_key: {{{', '.join(a_key)}}}"] if a_key else [*of_all]
+
+
+def _advice(
+    pattern: str, out: list[Facet], caller: str | None, direction: Direction, traffic: Traffic
+) -> Iterator[Advice]:
     yield advise(
         "check-client",
         f"Ask the owner of {who(caller)} what changed: a new version of it or of a library, more users, another job",
         effect="the traffic goes back, or gets a declaration that fits",
-        command=None if out[0].name != "rate" else _how_often(traffic),
+        command=_how_often(direction, traffic) if out[0].name == "rate" else None,
         takes="minutes",
     )
     if any(facet.is_harm for facet in out):
@@ -218,8 +228,7 @@ def _advice(pattern: str, out: list[Facet], caller: str | None, traffic: Traffic
             takes="a deploy",
             snippet="table.get_item(Key=key, ConsistentRead=True)",
         )
-    fields = list(dict.fromkeys(_FIELDS[facet.name] for facet in out))
-    yield _update(f"If it is meant, let {pattern} say so", "\n".join([f"id: {pattern}", *fields]))
+    yield _update(f"If it is meant, let {pattern} say so", "\n".join([f"id: {pattern}", *_fields(out)]))
 
 
 def _update(text: str, snippet: str | None) -> Advice:
@@ -228,11 +237,12 @@ def _update(text: str, snippet: str | None) -> Advice:
     )
 
 
-def _how_often(traffic: Traffic) -> str:
+def _how_often(direction: Direction, traffic: Traffic) -> str:
     target = traffic.target
     return aws(
         target,
-        "cloudwatch get-metric-statistics --namespace AWS/DynamoDB --metric-name ConsumedReadCapacityUnits"
+        "cloudwatch get-metric-statistics --namespace AWS/DynamoDB"
+        f" --metric-name Consumed{direction.value.capitalize()}CapacityUnits"
         f" {dimensions(target)} --statistics SampleCount --period 3600"
         " --start-time START --end-time END",
     )
