@@ -16,7 +16,7 @@ from analyzer.model.finding import Advice, Confidence, Direction, Finding, Sever
 from analyzer.model.sight import Horizon, Sight, Skipped, SkipReason, SourceName
 from analyzer.traffic.baseline import same_hour
 from analyzer.traffic.latency import quantile_ms
-from analyzer.traffic.series import points, series_in, series_of, total
+from analyzer.traffic.series import mean_a_second, points, series_in, series_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -71,9 +71,8 @@ class LatencyShift(Struct, frozen=True):
 
     def _is_busy(self, traffic: Traffic, operation: str) -> bool:
         counted = series_of(traffic.metrics, "SuccessfulRequestLatency", "SampleCount", Operation=operation)
-        requests = total(counted, traffic.window)
-        minutes = len(points(counted, traffic.window)) * (counted.period_seconds / 60 if counted is not None else 1)
-        return requests is not None and minutes > 0 and requests / minutes >= self.requests_a_minute
+        rate = mean_a_second(counted, traffic.window)
+        return rate is not None and 60 * rate >= self.requests_a_minute
 
     def _explain(self, shift: _Shift, traffic: Traffic) -> tuple[str, str]:
         """Say where the time goes, and why: into bigger answers, retries, the client, or DynamoDB itself."""
@@ -82,9 +81,9 @@ class LatencyShift(Struct, frozen=True):
             more, usual = number(median(items_now)), number(median(items_before))
             return "bigger-reads", f"an answer has {more} items, usually {usual}"
         rows = [row for row in traffic.rows if row.shape.operation == shift.operation and not row.secondary]
-        attempts = max((row.attempts_a_request or 0.0 for row in rows), default=0.0)
-        if attempts >= self.attempts:
-            return "retries", f"{attempts:.2f} tries a call"
+        attempts = [row.attempts_a_request for row in rows if row.attempts_a_request is not None]
+        if attempts and max(attempts) >= self.attempts:
+            return "retries", f"{max(attempts):.2f} tries a call"
         seen = quantile_ms(rows, 0.99)
         if seen is not None and seen - shift.now >= self.factor * shift.now:
             return "client", f"callers wait {number(seen)} ms for it"

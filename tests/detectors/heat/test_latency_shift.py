@@ -72,6 +72,7 @@ def test_twice_the_p99_of_past_days_is_told_as_the_service_s() -> None:
     one = only(slower())
     assert (one.severity, one.cause, one.direction) == (Severity.MEDIUM, "service", Direction.READ)
     assert (one.evidence["p99_ms"], one.evidence["usual_p99_ms"], one.evidence["days"]) == (30, 10, 3)
+    assert one.evidence["ratio"] == 3
     assert [advice.action for advice in one.advice] == ["check-service-health"]
 
 
@@ -97,6 +98,39 @@ def test_bigger_answers_explain_it() -> None:
     assert "an answer has 100 items, usually 20" in one.summary
 
 
+@pytest.mark.parametrize(
+    ("before", "now", "fires"),
+    [(10.0, 20.0, True), (10.0, 19.9, False), (5.0, 10.0, True), (4.9, 9.8, False), (4.9, 9.9, True)],
+)
+def test_twice_as_long_and_five_milliseconds_more_are_slower(before: float, now: float, *, fires: bool) -> None:
+    assert silent(slower(before, (now,) * 5)) is not fires
+
+
+@pytest.mark.parametrize(("calls", "fires"), [(250.0, True), (249.0, False)])
+def test_fifty_requests_a_minute_are_counted_by_whatever_period(calls: float, *, fires: bool) -> None:
+    fives = series(
+        "SuccessfulRequestLatency",
+        [calls],
+        stat="SampleCount",
+        start=NOW.start,
+        period_seconds=300,
+        Operation="GetItem",
+    )
+    told = days("SuccessfulRequestLatency", "p99", 10.0, (30.0,) * 5)
+    assert silent(traffic(metrics=(told, fives), window=NOW, rows=())) is not fires
+
+
+@pytest.mark.parametrize(("requests", "fires"), [(50.0, True), (49.5, False)])
+def test_fifty_requests_a_minute_are_enough(requests: float, *, fires: bool) -> None:
+    assert silent(slower(requests=requests)) is not fires
+
+
+@pytest.mark.parametrize(("before", "now"), [(20.0, 30.0), (0.5, 0.75)])
+def test_answers_of_half_as_many_items_again_are_bigger(before: float, now: float) -> None:
+    grown = days("ReturnedItemCount", "Average", before, (now,) * 5)
+    assert only(slower(10.0, (30.0,) * 5, grown)).cause == "bigger-reads"
+
+
 @pytest.mark.parametrize("before", [20.0, 0.0])
 def test_answers_that_hardly_grew_or_came_from_nothing_do_not(before: float) -> None:
     grown = days("ReturnedItemCount", "Average", before, (29.0,) * 5)
@@ -105,6 +139,21 @@ def test_answers_that_hardly_grew_or_came_from_nothing_do_not(before: float) -> 
 
 def test_retries_explain_it() -> None:
     assert only(slower(rows=(row(attempts_a_request=1.4),))).cause == "retries"
+    of_two = only(slower(rows=(row(attempts_a_request=1.4), row(attempts_a_request=1.0), row(attempts_a_request=None))))
+    assert of_two.summary.endswith("1.40 tries a call")
+
+
+@pytest.mark.parametrize(("attempts", "cause"), [(1.05, "retries"), (1.04, "service")])
+def test_one_call_in_twenty_that_is_tried_again_explains_it(attempts: float, cause: str) -> None:
+    assert only(slower(rows=(row(attempts_a_request=attempts),))).cause == cause
+
+
+@pytest.mark.parametrize(("now", "cause"), [(128.0, "client"), (128.1, "service")])
+def test_a_client_that_waits_just_so_many_times_longer_explains_it(now: float, cause: str) -> None:
+    """Callers see 512 ms: 384 more than 128, three times as much."""
+    (one,) = LatencyShift(factor=3.0).detect(slower(10.0, (now,) * 5, rows=(row(latency=latency(512.0)),)))
+    assert isinstance(one, Finding)
+    assert one.cause == cause
 
 
 def test_a_client_that_waits_far_longer_than_dynamodb_takes_explains_it() -> None:
@@ -124,9 +173,10 @@ def test_without_three_past_days_it_is_skipped() -> None:
     young = slower(
         metrics=(series("SuccessfulRequestLatency", (30.0,), stat="p99", start=NOW.start, Operation="GetItem"),)
     )
-    (one,) = LatencyShift().detect(young)
-    assert isinstance(one, Skipped)
-    assert one.reason is SkipReason.NOT_COVERED
+    for detector in (LatencyShift(), LatencyShift(days=1)):
+        (one,) = detector.detect(young)
+        assert isinstance(one, Skipped)
+        assert one.reason is SkipReason.NOT_COVERED
 
 
 @pytest.mark.parametrize(
