@@ -7,7 +7,7 @@ import pytest
 from analyzer.detectors.heat.low_cardinality_key import LowCardinalityKey
 from analyzer.model.counts import KeyLevel
 from analyzer.model.estimate import Estimate
-from analyzer.model.finding import Confidence, Direction, Finding, Severity
+from analyzer.model.finding import Confidence, Direction, Finding, Risk, Severity
 from analyzer.model.traffic import KeySide
 from tests.support.evidence import GSI2, exactly, key, limit, row, shape, traffic
 from tests.support.told import series
@@ -42,6 +42,55 @@ def test_few_values_with_one_that_takes_most_are_told_with_the_multiple_at_which
     assert "about 4 values" in one.summary
     assert one.evidence["breaks_at_times"] == 50
     assert [advice.action for advice in one.advice] == ["fix-caller", "change-key"]
+
+
+@pytest.mark.parametrize(
+    ("evidence", "fires"),
+    [
+        (few(20), True),
+        (few(21), False),
+        (few(share=0.5), True),
+        (few(share=0.49), False),
+        (few(heat=0.499), True),
+        (few(heat=0.5), False),
+        (few(rows=(row(requests=1000),)), True),
+        (few(rows=(row(requests=999),)), False),
+    ],
+)
+def test_twenty_values_of_which_one_has_half_of_a_thousand_requests(evidence: Traffic, *, fires: bool) -> None:
+    assert silent(evidence) is not fires
+
+
+def test_a_hundredth_of_the_ceiling_is_near_it() -> None:
+    assert only(few(heat=0.01)).severity is Severity.MEDIUM
+
+
+def test_the_value_that_takes_most_is_the_one() -> None:
+    less = key((1.0,) * 30, values=("DONE",), share=exactly(0.6), heat=exactly(0.01))
+    most = key(values=("OPEN",), share=exactly(0.7), heat=exactly(0.02))
+    assert only(few(keys=(less, most))).key == {"PK": "OPEN"}
+
+
+def test_reads_of_many_values_hide_no_writes_of_few() -> None:
+    writes = row(shape("PutItem"), requests=2000)
+    top = key(direction=WRITE, values=("OPEN",), share=exactly(0.9), heat=exactly(0.02))
+    sides = (KeySide(READ, 21, 1000.0), KeySide(WRITE, 3, 1000.0))
+    assert only(few(keys=(top,), key_sides=sides, rows=(row(), writes))).direction is WRITE
+
+
+def test_a_key_that_reaches_its_ceiling_in_just_a_year_is_near_it() -> None:
+    """Twice as much in the second of two weeks: 2 to the power of 52 in a year."""
+    doubles = (series("ConsumedReadCapacityUnits", [1.0] * 7 + [2.0] * 7, period_seconds=86_400),)
+    assert only(few(heat=2.0**-52, metrics=doubles)).severity is Severity.MEDIUM
+    assert only(few(heat=2.0**-53, metrics=doubles)).severity is Severity.LOW
+
+
+def test_a_key_of_a_table_is_not_changed_back_and_that_of_an_index_is() -> None:
+    (change,) = (advice for advice in only(few()).advice if advice.action == "change-key")
+    assert (change.risk, change.reversible, change.takes) == (Risk.HIGH, False, "a migration")
+    sparse, index = only(few(4, 0.93, 0.02, GSI2)).advice[1:]
+    assert (sparse.risk, sparse.reversible) == (Risk.LOW, True)
+    assert (index.reversible, index.takes) == (True, "an index build")
 
 
 def test_one_single_value_is_said_as_such() -> None:
