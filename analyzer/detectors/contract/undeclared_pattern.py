@@ -63,23 +63,21 @@ class UndeclaredPattern(Struct, frozen=True):
         certain = share * count_bounds(calls.value).low / calls.value if is_few else share
         if certain >= self.units_share and _asked(traffic) >= self.least_requests:
             return True
-        if is_few and not self._is_in_book(fingerprint, traffic):
-            return False
-        if traffic.hours.get(fingerprint, 0) >= self.least_hours:
-            return True
-        return calls.value >= self.burst_requests * min(1.0, traffic.window.seconds / _BURST_SECONDS)
+        is_lasting = traffic.hours.get(fingerprint, 0) >= self.least_hours
+        if is_few:
+            return is_lasting and self._is_in_book(fingerprint, traffic)
+        return is_lasting or calls.value >= self.burst_requests * min(1.0, traffic.window.seconds / _BURST_SECONDS)
 
     def _is_in_book(self, fingerprint: str, traffic: Traffic) -> bool:
         """Whether enough calls of a shape are kept: what comes rarely fills no window, and is a pattern still."""
-        if traffic.calls is None or traffic.hours.get(fingerprint, 0) < self.least_hours:
-            return False
-        return sum(call.fingerprint == fingerprint for call in traffic.calls.of(traffic.target)) >= self.least_requests
+        calls = () if traffic.calls is None else traffic.calls.of(traffic.target)
+        return sum(call.fingerprint == fingerprint for call in calls) >= self.least_requests
 
     def _finding(self, rows: list[PatternTraffic], calls: Estimate, share: float, traffic: Traffic) -> Finding:
         shape = rows[0].shape
         caller = busiest_caller(rows)
         dollars = dollars_of(rows, traffic)
-        is_much = share >= self.units_share and (dollars or 0.0) >= self.low_dollars
+        is_much = share >= self.units_share and dollars is not None and dollars >= self.low_dollars
         return finding(
             self.name,
             traffic,
