@@ -14,7 +14,7 @@ from analyzer.detectors.words import number
 from analyzer.model.finding import Confidence, Finding, Severity
 from analyzer.model.instant import DAY_SECONDS, format_instant
 from analyzer.model.sight import Horizon, Sight, Skipped, SkipReason, SourceName
-from analyzer.traffic.absence import Absence, Covered, absence_of, covered_of, is_seen
+from analyzer.traffic.absence import Absence, absence_of, covered_of, is_seen
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -41,7 +41,7 @@ class UnusedPattern(Struct, frozen=True):
         """Yield one finding a pattern, at the place that serves it; told with the table, wherever that is."""
         if traffic.target.index is not None and traffic.base is not None:
             return
-        longest = None
+        too_short: list[float] = []
         family = (traffic, *traffic.indexes)
         for pattern in traffic.place.patterns.values():
             is_elsewhere = traffic.target.index not in {None, pattern.index}
@@ -51,17 +51,17 @@ class UnusedPattern(Struct, frozen=True):
             if covered is None:
                 continue
             if covered.seconds < self.covered_days * DAY_SECONDS:
-                longest = covered if longest is None or covered.seconds > longest.seconds else longest
+                too_short.append(covered.seconds)
                 continue
             absence = absence_of(pattern, covered, traffic.window)
             if absence is not None and absence.chance < self.chance:
                 yield self._finding(pattern, absence, traffic)
-        if longest is not None:
-            yield self._skip(longest, traffic)
+        if too_short:
+            yield self._skip(max(too_short), traffic)
 
-    def _skip(self, covered: Covered, traffic: Traffic) -> Skipped:
+    def _skip(self, longest_seconds: float, traffic: Traffic) -> Skipped:
         target = traffic.target
-        days = number(round(covered.seconds / DAY_SECONDS, 1))
+        days = number(round(longest_seconds / DAY_SECONDS, 1))
         needs = (f"{self.covered_days} days of requests: {days} days are covered",)
         return Skipped(self.name, target.table, target.index, SkipReason.NOT_COVERED, needs)
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import pytest
@@ -42,6 +43,38 @@ def test_a_pattern_that_should_have_come_and_did_not_is_told_at_its_index() -> N
     )
     assert (one.evidence["covered_days"], one.evidence["declared_callers"]) == (15, "report")
     assert [advice.action for advice in one.advice] == ["check-client", "remove-declaration"]
+
+
+def test_patterns_that_come_hide_no_other() -> None:
+    knows = History({CASES: Window(0, 15 * DAY_MS)}, {CASES: {"seen": PatternPast(before=(3.0,), now=(0.0,))}})
+    patterns = (Declared(id="load-case", p95_rate=1.0), pattern("seen"), pattern())
+    told = outcomes(*patterns, history=knows)
+    assert [one.pattern for one in told if isinstance(one, Finding)] == ["of-day"]
+
+
+@pytest.mark.parametrize(
+    ("fields", "asked"),
+    [
+        ({"callers": ("report", "board"), "owner": "team"}, "Ask report, board whether"),
+        ({"callers": (), "owner": "team"}, "Ask team whether"),
+        ({"callers": ()}, "Ask its owner whether"),
+    ],
+)
+def test_who_is_asked_is_whom_the_contract_names(fields: dict[str, Any], asked: str) -> None:
+    (one,) = outcomes(pattern(**fields))
+    assert isinstance(one, Finding)
+    assert one.advice[0].text.startswith(asked)
+
+
+def test_just_fourteen_days_are_enough() -> None:
+    (one,) = outcomes(pattern(), days=14)
+    assert isinstance(one, Finding)
+
+
+def test_a_chance_of_just_the_threshold_is_still_one() -> None:
+    nightly = evidence(pattern(p95_rate=None, schedule="0 2 * * *"))
+    assert list(UnusedPattern(chance=math.exp(-15)).detect(nightly)) == []
+    assert len(list(UnusedPattern(chance=math.exp(-14.9)).detect(nightly))) == 1
 
 
 def test_cloudwatch_is_certain() -> None:
