@@ -120,10 +120,11 @@ class Desk(Struct, frozen=True):
         from analyzer.config_prices import prices_of_section  # noqa: PLC0415 -- light start
         from analyzer.history.dataset import Dataset  # noqa: PLC0415 -- heavy
         from analyzer.reports.acknowledged import load_acknowledged  # noqa: PLC0415 -- light start
-        from analyzer.reports.frame import load_weeks  # noqa: PLC0415 -- heavy
+        from analyzer.reports.frame import load_weeks, weeks_held  # noqa: PLC0415 -- heavy
         from analyzer.reports.week import Known, report_week  # noqa: PLC0415 -- heavy
 
-        frame, past = await load_weeks(Dataset(store), window)
+        dataset = Dataset(store)
+        frame, past = await load_weeks(dataset, window)
         acknowledged, torn = await load_acknowledged(store)
         known = Known(
             prices=prices_of_section(self.settings.prices),
@@ -131,6 +132,7 @@ class Desk(Struct, frozen=True):
             torn=torn,
             now=wall_clock(),
             with_tokens=self.with_tokens,
+            held=() if frame.covered else await weeks_held(dataset),
         )
         return await asyncio.to_thread(report_week, frame, past, self.contract, known)
 

@@ -15,13 +15,14 @@ from analyzer.model.finding import Finding
 from analyzer.model.shape import Shape
 from analyzer.model.table import TableSnapshot
 from analyzer.model.window import Window
+from analyzer.reports.weeks import week_name
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from analyzer.history.dataset import Dataset
 
-__all__ = ["Frame", "Frames", "frame_of", "load_frame", "load_weeks"]
+__all__ = ["Frame", "Frames", "frame_of", "load_frame", "load_weeks", "weeks_held"]
 
 T = TypeVar("T")
 
@@ -107,6 +108,12 @@ async def load_weeks(dataset: Dataset, week: Window, past: int = 8) -> tuple[Fra
     before = [Window(week.start - n * _WEEK_MS, week.end - n * _WEEK_MS) for n in range(past, 0, -1)]
     frames = [await load_frame(dataset, window, by_day=True) for window in before]
     return await load_frame(dataset, week), tuple(frame for frame in frames if frame.covered)
+
+
+async def weeks_held(dataset: Dataset) -> tuple[str, ...]:
+    """Return the names of the weeks that anything of traffic is kept of, the oldest first; raises HistoryError."""
+    names = [name for kind in (Kind.HOURS, Kind.REQUESTS) for name in await dataset.everything(kind)]
+    return tuple(sorted({week_name(name.window) for name in names}))
 
 
 def _pandas(rows: pa.Table | None) -> pd.DataFrame:

@@ -48,7 +48,8 @@ def every_pattern_is_documented(view: View) -> Answer:
     whole = sum(one.requests for one in view.coverage)
     if unclear > _MUCH_WASTE * whole:
         return not_observable(f"{percent(unclear / whole)} of requests cannot be told apart, or not be read")
-    return proved(f"all of {many(whole)} requests but {percent(unclear / whole)} are of declared patterns")
+    but = f" but {percent(unclear / whole)}" if percent(unclear / whole) != percent(0.0) else ""
+    return proved(f"all of {many(whole)} requests{but} are of declared patterns")
 
 
 def each_is_mapped_to_a_key(view: View) -> Answer:

@@ -46,7 +46,7 @@ class Known(Struct, frozen=True, kw_only=True):
     """What a report has to know beside history and contract.
 
     `torn` acknowledgements could not be read. Of a week that is not over at `now` the rest is no hole. `with_tokens`:
-    keys are shown as the tokens that history has.
+    keys are shown as the tokens that history has. `held` are the weeks that history has anything of.
     """
 
     prices: tuple[Prices, ...] = ()
@@ -54,6 +54,7 @@ class Known(Struct, frozen=True, kw_only=True):
     torn: int = 0
     now: Instant | None = None
     with_tokens: bool = False
+    held: tuple[str, ...] = ()
 
 
 NOTHING_KNOWN = Known()
@@ -132,7 +133,7 @@ def _remarks(week: Frame, past: Frames, found: Drift, contract: Contract, known:
     if end < week.window.end:
         yield f"The week is not over: this is what it was until {to_moment(end):%a %d %b %H:%M} UTC."
     if not week.covered:
-        yield "History holds nothing of this week: nobody looked, so that nothing can be said, good or bad."
+        yield f"History holds nothing of this week: nobody looked, so that nothing can be said.{_elsewhere(known.held)}"
     elif week.covered_seconds < _WHOLE * (end - week.window.start) / 1000:
         yield _hole(week, found, end)
     torn = week.torn + known.torn + sum(frame.torn for frame in past)
@@ -150,6 +151,14 @@ def _remarks(week: Frame, past: Frames, found: Drift, contract: Contract, known:
         )
     if not contract.tables:
         yield "No contract was given: what is declared, unused or owned cannot be told. dynascope infer drafts one."
+
+
+def _elsewhere(held: tuple[str, ...]) -> str:
+    """Say of which weeks something can be told."""
+    if not held:
+        return ""
+    which = held[0] if len(held) == 1 else f"{len(held)} weeks from {held[0]} to {held[-1]}"
+    return f" It holds {which}: --week {held[-1]} shows the newest."
 
 
 def _hole(week: Frame, found: Drift, end: Instant) -> str:

@@ -95,13 +95,14 @@ def test_a_week_that_nobody_looked_at_cannot_be_told(shop: Path, capsys: pytest.
     assert ask(shop, "--week", "2026-W20") == 3
     told = capsys.readouterr().out
     assert "History holds nothing of this week" in told
+    assert "It holds 8 weeks from 2026-W41 to 2026-W48: --week 2026-W48 shows the newest." in told
     assert "Nobody looked: nothing is known" in told
 
 
 def test_an_empty_folder_is_no_clean_week(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert execute(["report", "--history", str(tmp_path)]) == 3
     told = capsys.readouterr().out
-    assert "History holds nothing of this week" in told
+    assert "nothing can be said.**" in told
     assert "No contract was given" in told
 
 

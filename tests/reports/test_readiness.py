@@ -153,7 +153,12 @@ CONDITIONS, RETRIES, TRANSACTIONS, TTL, CONSUMERS, DASHBOARD, BULK, TRUTH = (nam
             FAILED,
             "1 undeclared, 10 requests",
         ),
-        (DOCUMENTED, view(row(), contract={}, undeclared=stranger(is_ad_hoc=True)), PROVED, "100 requests but 0%"),
+        (
+            DOCUMENTED,
+            view(row(), contract={}, undeclared=stranger(is_ad_hoc=True)),
+            PROVED,
+            "all of 100 requests are of",
+        ),
         (DOCUMENTED, view(row(), contract={}, unclear=0.5), NOT, "50% of requests"),
         (MAPPED, view(contract={}), FAILED, "no pattern is declared"),
         (MAPPED, view(contract=pattern()), DECLARED, "not every table was described"),
