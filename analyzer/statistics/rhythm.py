@@ -35,7 +35,7 @@ def rhythm_of(values: np.ndarray) -> int | None:
     if top <= 0 or top < _STANDS_OUT * middle:
         return None
     smooth = np.convolve(values - values.mean(), _A_STEP_EARLY_OR_LATE, "same")
-    period = _most_like_itself(smooth - smooth.mean())
+    period = _most_like_itself(smooth)
     if period is None:
         return None
     is_high = values > (middle + top) / 2
@@ -44,7 +44,7 @@ def rhythm_of(values: np.ndarray) -> int | None:
         return None
     gaps = np.diff(begins)
     beats = np.maximum(1, np.rint(gaps / period))
-    keeps = np.abs(gaps - beats * period) <= np.maximum(1.0, _SLACK * period)
+    keeps = np.abs(gaps - beats * period) <= max(1, _SLACK * period)
     return period if keeps.mean() >= _REGULAR else None
 
 
@@ -54,11 +54,11 @@ def _most_like_itself(centered: np.ndarray) -> int | None:
     longest = count // _LEAST_PERIODS
     products = np.fft.irfft(np.abs(np.fft.rfft(centered, 2 * count)) ** 2)[: longest + 1]
     correlation = products / (count - np.arange(longest + 1)) / (centered**2).mean()
-    begin = int(np.append(np.flatnonzero(correlation <= _TROUGH), len(correlation))[0])
-    best = float(correlation[begin:].max(initial=0.0))
+    after = correlation[np.logical_or.accumulate(correlation <= _TROUGH)]
+    best = float(after.max(initial=0.0))
     if best < _CORRELATED:
         return None
-    lag = begin + int(np.flatnonzero(correlation[begin:] >= _NEAR * best)[0])
-    while lag < longest and correlation[lag + 1] > correlation[lag]:
+    lag = int(np.argmax(after >= _NEAR * best))
+    while lag + 1 < len(after) and after[lag + 1] > after[lag]:
         lag += 1
-    return lag
+    return len(correlation) - len(after) + lag

@@ -146,8 +146,7 @@ def rhythm_by_hand(values: list[float]) -> int | None:
     mean = statistics.fmean(values)
     padded = [0.0, *(one - mean for one in values), 0.0]
     smooth = [sum(padded[at : at + 3]) / 3 for at in range(many)]
-    level = statistics.fmean(smooth)
-    period = like_itself_by_hand([one - level for one in smooth])
+    period = like_itself_by_hand(smooth)
     high = [False, *(one > (middle + top) / 2 for one in values)]
     begins = [at for at in range(many) if high[at + 1] and not high[at]]
     if period is None or len(begins) < 4:
@@ -179,3 +178,29 @@ def test_it_says_what_the_formulas_say(
 
 def test_four_gaps_of_five_on_time_are_enough() -> None:
     assert rhythm_of(spikes(5, 25, 45, 65, 85, 97, count=100)) == 20
+
+
+def wide(begins: range | list[int], width: int, count: int) -> np.ndarray:
+    """Bursts that go on for so many steps."""
+    return spikes(*(begin + more for begin in begins for more in range(width) if begin + more < count), count=count)
+
+
+@pytest.mark.parametrize(("late", "period"), [(9, 60), (10, None)])
+def test_a_burst_may_be_late_by_three_twentieths_of_the_period(late: int, period: int | None) -> None:
+    """One of seven is, so that two of six gaps are too long or too short."""
+    begins = [5 + 60 * number + (late if number == 3 else 0) for number in range(7)]
+    assert rhythm_of(wide(begins, 24, 400)) == period
+
+
+def test_a_period_of_just_a_third_of_the_series_is_found() -> None:
+    assert rhythm_of(wide(range(0, 181, 60), 28, 181)) == 60
+
+
+@pytest.mark.parametrize(("rise", "period"), [(80, 12), (90, None)])
+def test_bursts_on_a_rise_are_a_rhythm_as_long_as_it_falls_between_them(rise: float, period: int | None) -> None:
+    """On a steeper one the series is like itself a little later whatever lies between."""
+    assert rhythm_of(wide(range(8, 150, 12), 2, 150) + np.linspace(0, rise, 150)) == period
+
+
+def test_a_rhythm_does_not_depend_on_the_unit() -> None:
+    assert rhythm_of(spikes(5, 35, 65, 95) / 1000) == 30
