@@ -53,12 +53,9 @@ def estimate_sum(strata: Iterable[tuple[float, float, int, float]]) -> Estimate:
     for total, squares, _seen, rate in strata:
         value += total / rate
         floor += total
-        if rate < 1:
-            variance += squares * (1 - rate) / rate**2
+        variance += squares * (1 - rate) / rate**2
     if value <= 0:
         return ZERO
-    if variance <= 0:
-        return Estimate.exact(value)
     spread = _Z * math.sqrt(math.log1p(variance / value**2))
     return Estimate(value, max(floor, value * math.exp(-spread)), value * math.exp(spread))
 

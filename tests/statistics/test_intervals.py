@@ -11,6 +11,7 @@ from analyzer.statistics.intervals import estimate_count, estimate_sum
 
 def test_what_was_kept_whole_is_counted() -> None:
     assert estimate_count([(7, 1.0)]) == Estimate.exact(7)
+    assert estimate_count([(700, 1.0)]) == Estimate.exact(700)
 
 
 def test_a_sample_stands_for_more_and_says_how_sure_it_is() -> None:
@@ -27,6 +28,16 @@ def test_many_seen_are_bounded_by_moments_as_tightly_as_by_the_exact_quantile() 
     exact, moments = estimate_count([(200, 0.1)]), estimate_count([(201, 0.1)])
     assert moments.low - exact.low == pytest.approx(10, abs=5)
     assert moments.high - exact.high == pytest.approx(10, abs=5)
+
+
+@pytest.mark.parametrize(("seen", "is_whole"), [(200, True), (201, False)])
+def test_up_to_two_hundred_are_bounded_by_whole_numbers_and_more_by_moments(seen: int, *, is_whole: bool) -> None:
+    _, low, high = estimate_count([(seen, 0.1)])
+    assert (low.is_integer(), high.is_integer()) == (is_whole, is_whole)
+
+
+def test_where_hardly_any_was_left_out_perhaps_none_was() -> None:
+    assert estimate_count([(1, 0.99)]).low == pytest.approx(1)
 
 
 def test_strata_are_added() -> None:
