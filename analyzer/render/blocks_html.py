@@ -50,6 +50,7 @@ h3.low { border-left: 4px solid var(--faint); padding-left: .6rem; }
 .grid { overflow-x: auto; }
 table { border-collapse: collapse; width: 100%; font-size: .9rem; }
 th, td { text-align: left; vertical-align: top; padding: .35rem .6rem; border-bottom: 1px solid var(--line); }
+td:first-child { min-width: 6rem; } td.long { min-width: 9rem; }
 th { color: var(--faint); font-weight: 600; }
 .number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
 .good { color: var(--good); } .bad { color: var(--bad); font-weight: 600; } .unknown { color: var(--faint); }
@@ -81,11 +82,14 @@ pre { overflow-x: auto; padding: .7rem; border: 1px solid var(--line); font-size
     --good: #116329; --bad: #9b1c13;
     --h0: #e9f0f5; --h1: #b5d3df; --h2: #6fabbf; --h3: #2f7f96; --h4: #f2a900; --h5: #c2172c; }
   .heat { width: 100%; height: auto; print-color-adjust: exact; -webkit-print-color-adjust: exact; }
-  body { margin: 0; max-width: none; font-size: 10pt; }
+  body { margin: 0; padding: 0; max-width: none; font-size: 9.5pt; line-height: 1.4; }
   .grid, pre { overflow: visible; }
   pre { white-space: pre-wrap; overflow-wrap: anywhere; }
-  h2 { margin-top: 1.3rem; } h3 { margin-top: 1rem; } table { font-size: 9pt; } th, td { padding: .2rem .5rem; }
+  h2 { margin-top: 1.1rem; } h3 { margin-top: .9rem; } p { margin: .6rem 0; }
+  table { font-size: 8.5pt; } th, td { padding: .15rem .5rem; }
   tr, li, pre, .heat, .facts { break-inside: avoid; } h1, h2, h3, .lead { break-after: avoid; }
+  .legend { break-before: avoid; }
+  tbody tr:nth-child(-n+3), tbody tr:nth-last-child(-n+3):not(:last-child) { break-after: avoid; }
   p { orphans: 3; widows: 3; }
 }
 </style>
