@@ -17,7 +17,7 @@ import structlog
 from msgspec.structs import replace
 
 from analyzer.checkpoint import StateFolder
-from analyzer.daemon import NOTHING_POLLED, Daemon, Outlets, Polled
+from analyzer.daemon import Daemon, Outlets
 from analyzer.errors import CollectError, UsageError
 from analyzer.exporters.assemble import Spent
 from analyzer.exporters.outlet import Outlet
@@ -25,7 +25,7 @@ from analyzer.exporters.server import Server
 from analyzer.exporters.verdicts import json_lines, text_lines
 from analyzer.history_opening import open_keeper
 from analyzer.lease import DayCost, parse_place
-from analyzer.polling import Polls
+from analyzer.polling import NOTHING_POLLED, Polled, Polls
 from analyzer.render.pages import detector_pages
 from analyzer.render.show import show
 from analyzer.requests.concealing import conceal

@@ -23,6 +23,7 @@ class Complaints:
     def __init__(self, log: FilteringBoundLogger) -> None:
         self._log = log
         self._standing: dict[str, str] = {}
+        self._bad_lines: frozenset[str] = frozenset()
 
     def tell(self, status: StreamStatus, gaps: Iterable[Gap] = ()) -> None:
         """Say what is new, and what is mended."""
@@ -36,3 +37,9 @@ class Complaints:
             self._log.warning(standing[what], what=what)
         for what in sorted(before.keys() - standing.keys()):
             self._log.info("mended", what=what, was=before[what])
+
+    def tell_bad_lines(self, reasons: Iterable[str]) -> None:
+        """Say why lines were bad, each reason when it is new."""
+        before, self._bad_lines = self._bad_lines, frozenset(reasons)
+        for reason in sorted(self._bad_lines - before):
+            self._log.warning("bad line in the request log", because=reason)

@@ -1,10 +1,12 @@
 """What one judgement of the daemon concludes: of now, of what CloudWatch covers, of the last hour, of what came late.
 
-Pure: it changes nothing of what it is given, and may run beside the loop.
+Pure: it changes nothing of what it is given, and may run beside the loop. It may be given up at any time: then nothing
+was concluded, and who begins anew concludes the same.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -34,9 +36,19 @@ from analyzer.setup import Setup
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-__all__ = ["Aside", "Evidence", "Judged", "Portion", "conclude"]
+    from analyzer.interfaces import Detector
+
+__all__ = ["Aside", "Evidence", "GivenUpError", "Judged", "Portion", "conclude"]
 
 _HOUR_MS = 3_600_000
+
+
+class GivenUpError(Exception):
+    """A judgement was given up before it concluded anything."""
+
+
+def _go_on() -> bool:
+    return False
 
 
 class Portion(Struct, frozen=True):
@@ -66,7 +78,8 @@ class Evidence(Struct, frozen=True):
     """What one judgement rests on; `attribute` remembers, and is lent to one judgement at a time.
 
     `settled` (with `late`) and `span` are there when those stretches are to be judged anew; `missed` are stretches of
-    the past that nobody could judge in their time, the oldest first.
+    the past that nobody could judge in their time, the oldest first. Once `is_over`, the judgement is given up at the
+    next table or index.
     """
 
     observations: Observations
@@ -81,6 +94,7 @@ class Evidence(Struct, frozen=True):
     history: History = EMPTY
     late: tuple[Portion, ...] = ()
     missed: tuple[Portion, ...] = ()
+    is_over: Callable[[], bool] = _go_on
 
 
 class Judged(Struct, frozen=True):
@@ -94,7 +108,7 @@ class Judged(Struct, frozen=True):
 
 
 def conclude(evidence: Evidence) -> Judged:
-    """Judge each stretch that is to be judged, tell them together, and carry the findings on."""
+    """Judge each stretch that is to be judged, tell them together, and carry the findings on; raises GivenUpError."""
     setup, memory = evidence.setup, evidence.memory
     aside = _judge_aside(evidence)
     judgements = [one for one in (aside.settled, *aside.late, aside.span) if one is not None]
@@ -124,9 +138,21 @@ def _judge_aside(evidence: Evidence) -> Aside:
 
 
 def _judge(evidence: Evidence, observations: Observations, horizon: Horizon) -> Judgement:
-    detectors = of_horizon(evidence.setup.detectors, horizon)
+    detectors = _Interruptible(of_horizon(evidence.setup.detectors, horizon))
+    detectors.is_over = evidence.is_over
     report = analyze(observations, evidence.attribute, detectors, evidence.history, secret=evidence.setup.secret)
     return Judgement(report, frozenset(detector.name for detector in detectors))
+
+
+class _Interruptible(tuple["Detector", ...]):  # noqa: SLOT001 -- one a judgement
+    """Detectors that are gone through once for each table and index; none of them is begun once it is over."""
+
+    is_over: Callable[[], bool]
+
+    def __iter__(self) -> Iterator[Detector]:
+        if self.is_over():
+            raise GivenUpError
+        return super().__iter__()
 
 
 def _judge_portion(evidence: Evidence, portion: Portion) -> Judgement:

@@ -1,8 +1,9 @@
 """The daemon: reads, judges every slice, shows, and writes down where it stands. One process, one event loop.
 
-What is known changes only on the loop, between two awaits, so that a checkpoint always holds positions and counts that
-belong together. Judging and rendering happen beside the loop, one at a time: they get values that reading on does not
-change, and the loop takes over what they return.
+The loop only waits and answers. What is known, the watch, belongs to one thread, which does one thing after the other:
+take a block with the position behind it, gather what is to be judged, take over what was concluded, write a snapshot.
+So a checkpoint always holds positions and counts that belong together. Judging and rendering happen beside both, one
+at a time: they get values that reading on does not change, and change nothing (docs/decisions/0022).
 """
 
 from __future__ import annotations
@@ -12,21 +13,24 @@ import contextlib
 import signal
 import time
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import TYPE_CHECKING, TypeVar
 
-import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 from structlog.typing import FilteringBoundLogger
 
+from analyzer.beside import InTurn, Sweeping, beside, take_short_turns
 from analyzer.checkpoint import Beside, StateFolder, Torn
 from analyzer.collected import Collected
 from analyzer.complaints import Complaints
-from analyzer.conclude import conclude
+from analyzer.conclude import GivenUpError, conclude
 from analyzer.errors import DynascopeError
 from analyzer.exporters.address import is_loopback
-from analyzer.exporters.assemble import Health, HistoryHealth, Spent
 from analyzer.exporters.marks import Marks
 from analyzer.exporters.server import Server
+from analyzer.exposing import expose
+from analyzer.health import health_of
 from analyzer.interfaces import Stream
 from analyzer.life_keeper import LifeKeeper
 from analyzer.lifecycle.observing import is_observing, observing_until
@@ -35,24 +39,29 @@ from analyzer.model.batch import Position
 from analyzer.model.history import EMPTY, History
 from analyzer.model.instant import SLICE_MS, Instant, format_instant, slice_of
 from analyzer.model.report import Report
-from analyzer.model.sight import GapReason
 from analyzer.model.window import Window
-from analyzer.polling import Polls
-from analyzer.reloading import access_at_open_door, beside, try_loading
-from analyzer.watch import Watch, expose
+from analyzer.polling import NOTHING_POLLED, Polled
+from analyzer.reloading import through_reload, try_loading
+from analyzer.watch import Watch
 from collectors.request_log.config import RequestLogConfig
 from collectors.request_log.opening import open_streams
 
 if TYPE_CHECKING:
+    from analyzer.conclude import Judged
+    from analyzer.exporters.assemble import Health
+    from analyzer.exposing import Rendering
     from analyzer.history_keeper import HistoryKeeper
     from analyzer.setup import Setup
 
 __all__ = ["Daemon", "OpenStream", "Outlets"]
 
+T = TypeVar("T")
+
 OpenStream = Callable[[RequestLogConfig, Iterable[Position], Callable[[], Instant], Instant | None], Stream]
 """Makes a stream of what to read, where it was left, a clock, and when it was left."""
 
-_DRAIN_SECONDS = 2.5
+_DRAIN_SECONDS = 1.5
+"""Of the five that an end may take; what is left unread then is read after the restart."""
 _CATCH_UP_SECONDS = 5.0
 _LOOK_AGAIN_SECONDS = 0.05
 _SOON_SECONDS = 1.0
@@ -74,18 +83,6 @@ class Outlets(Struct, frozen=True):
     tell: Callable[[Report], None]
     clock: Callable[[], Instant] = _now
     unprinted: Callable[[], int] = int
-
-
-class Polled(Struct, frozen=True):
-    """What is read from AWS, and what that took so far."""
-
-    polls: Polls
-    spent: Callable[[], Spent] = Spent
-    keep_budget: Callable[[], dict[str, Any]] = dict
-    resume_budget: Callable[[dict[str, Any]], None] = lambda _: None
-
-
-NOTHING_POLLED = Polled(Polls((), _now))
 
 
 class Daemon:
@@ -117,24 +114,39 @@ class Daemon:
         self._is_first = True
         self._checkpoint_ms: Instant | None = None
         self._analysis_seconds: float | None = None
-        self._bad_lines: frozenset[str] = frozenset()
         self._complaints = Complaints(outlets.log)
-        self._maps = outlets.server.screen.atlas = Maps(lambda: self._watch, self._health)
+        self._turn, self._disk = InTurn(), InTurn()
+        self._sweeping = Sweeping()
+        self._known_health: Health | None = None
+        self._maps = outlets.server.screen.atlas = Maps(self._ask, lambda: self._known_health)
+
+    async def _ask(self, question: Callable[[Watch], T]) -> T:
+        """Ask the watch, in its thread; what is answered must not change with it."""
+
+        def ask() -> T:
+            with self._sweeping.resting():
+                return question(self._watch)
+
+        return await self._turn.do(ask)
 
     async def run(self) -> None:
         """Work until `stop`; raises what went wrong at the start, and bugs."""
+        take_short_turns()
         self._listen_to_signals()
-        self._resume()
-        self._show()
+        with self._sweeping.resting():
+            self._resume()
         try:
+            await self._show()
             await self._listen()
             self._life.begin(self._out.clock() if self._is_first else 0)  # who cannot listen observes nothing yet
-            self._show()
             self._complaints.tell(self._stream.status())
+            await self._show()
             self._say_mode()
             await self._work()
         finally:
             await self._out.server.stop()
+            self._turn.close()
+            self._disk.close()
             self._stream.close()
             self._life.close()
             self._out.state.release()
@@ -156,8 +168,8 @@ class Daemon:
 
     def _listen_to_signals(self) -> None:
         loop = asyncio.get_running_loop()
-        for ending in (signal.SIGTERM, signal.SIGINT):
-            loop.add_signal_handler(ending, self.stop)
+        loop.add_signal_handler(signal.SIGTERM, self.stop)
+        loop.add_signal_handler(signal.SIGINT, self.stop)
         loop.add_signal_handler(signal.SIGHUP, self._is_reload_wanted.set)
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGHUP})  # one that came during the start is taken now
 
@@ -178,7 +190,7 @@ class Daemon:
             for task in (reading, *others):
                 task.cancel()
         await self._write_state()
-        self._out.log.info("stopped", **self._watch.records())
+        self._out.log.info("stopped", **await self._ask(Watch.records))
 
     def _resume(self) -> None:
         setup, out = self._setup, self._out
@@ -204,21 +216,20 @@ class Daemon:
             self._polled.resume_budget(found.beside.budget)
         self._is_first = found is None
         self._watch.forget(out.clock())
-        self._stream = self._open_stream()
+        self._stream = self._open_stream(tuple(self._watch.positions.values()))
         self._watch.positions |= {position.path: position for position in self._stream.begin()}
 
-    def _open_stream(self) -> Stream:
-        positions = self._watch.positions.values()
+    def _open_stream(self, positions: tuple[Position, ...]) -> Stream:
         return self._new_stream(self._setup.request_log, positions, self._out.clock, self._checkpoint_ms)
 
     async def _read(self) -> None:
         while True:
             async for block in self._stream.blocks():
-                self._watch.take(block, self._out.clock())
+                await self._turn.do(self._watch.take, block, self._out.clock())
             if self._stop.is_set():
                 return
             self._stream.close()  # it was told to end because other files are to be read now
-            self._stream = self._open_stream()
+            self._stream = self._open_stream(await self._ask(lambda watch: tuple(watch.positions.values())))
 
     async def _judge_slices(self) -> None:
         """Judge the newest whole slice that has settled, as soon as it has; the first when reading has caught up."""
@@ -232,7 +243,8 @@ class Daemon:
             now = self._out.clock()
             end = slice_of(now - self._setup.settle_ms)
             if end != judged:  # before it, where the clock was set back
-                await self._judge(end)
+                with contextlib.suppress(GivenUpError):  # it is to stop: what was read is judged after the restart
+                    await self._judge(end)
                 judged = end
             wait_ms = end + SLICE_MS + self._setup.settle_ms - self._out.clock()
             is_likely = 0 < wait_ms <= SLICE_MS  # not where judging took long, or the clock was set back meanwhile
@@ -243,36 +255,47 @@ class Daemon:
             started = time.perf_counter()
             status = self._stream.status()
             memory = await self._life.memory(end)
-            past = self._close_minutes(end)
+            past = await self._close_minutes(end)
             holes = () if self._history is None else self._history.gaps(end)
-            evidence = self._watch.gather(end, status, self._collected(end), memory, past, holes)
-            judged = await asyncio.to_thread(conclude, evidence)
-            self._watch.take_over(judged)
-            self._maps.note(judged.report)
+            gathered = end, status, self._collected(end), memory, past, holes
+            evidence = await self._ask(lambda watch: watch.gather(*gathered))
+            evidence = replace(evidence, is_over=self._stop.is_set)
+            judged = await self._sweeping.beside(lambda: conclude(evidence))
+            await self._ask(lambda watch: self._take_in(watch, judged))
             self._analysis_seconds = time.perf_counter() - started
-            rendering = await asyncio.to_thread(expose, self._watch.view(self._health(), of_analysis=True))
-            self._watch.remember(rendering)
+            rendering = await self._render(of_analysis=True)
         self._out.server.publish(rendering.exposition)
         await self._out.server.export(judged.report)
         if judged.events.findings:
-            self._out.tell(judged.events)
+            await asyncio.to_thread(self._out.tell, judged.events)
         await self._life.note(judged.report.findings, judged.report.as_of)
         if self._history is not None:
             snapshots = (one for batch in evidence.observations.batches for one in batch.tables)
-            self._history.look(end, judged.report.findings, snapshots, self._watch.calls)
+            book = await self._ask(Watch.calls)
+            self._history.look(end, judged.report.findings, snapshots, lambda: book)
         self._complaints.tell(status, evidence.observations.gaps)
         for gap in judged.report.gaps:
             self._out.log.debug("gap", reason=gap.reason.value, detail=gap.detail)
-        reasons = frozenset(self._watch.bad_lines())
-        for reason in sorted(reasons - self._bad_lines):
-            self._out.log.warning("bad line in the request log", because=reason)
-        self._bad_lines = reasons
+        self._complaints.tell_bad_lines(await self._ask(Watch.bad_lines))
 
-    def _close_minutes(self, end: Instant) -> History:
+    def _take_in(self, watch: Watch, judged: Judged) -> None:
+        watch.take_over(judged)
+        self._maps.note(judged.report)
+
+    async def _render(self, *, of_analysis: bool = False) -> Rendering:
+        """Render the metrics as things stand."""
+        health = self._known_health = await self._health()
+        view = await self._ask(lambda watch: watch.view(health, of_analysis=of_analysis))
+        rendering = await self._sweeping.beside(lambda: expose(view))
+        await self._ask(lambda watch: watch.remember(rendering))
+        return rendering
+
+    async def _close_minutes(self, end: Instant) -> History:
         """Hand the minutes that have closed to history, and return what it knows of the past."""
         if self._history is None:
             return EMPTY
-        self._history.take(self._watch.close_minutes(end), self._watch.closing.take_lost())
+        closed, lost = await self._ask(lambda watch: (watch.close_minutes(end), watch.closing.take_lost()))
+        self._history.take(closed, lost)
         return self._history.past
 
     async def _keep_history(self) -> None:
@@ -287,35 +310,29 @@ class Daemon:
         told = (*batches, marked) if marked.changes else batches
         return Collected(told, polls.generation, is_standby=polls.holds_lease is False)
 
-    def _health(self) -> Health:
+    async def _health(self) -> Health:
+        began = self._life.began
+        known = await self._ask(Watch.tally)
         now, setup = self._out.clock(), self._setup
-        status = self._stream.status()
-        read_ms, written_ms = self._watch.last_read_ms, self._checkpoint_ms
-        return Health(
+        return health_of(
+            known,
+            self._stream.status(),
+            now,
             is_config_valid=self._is_config_valid,
-            is_source_up=status.files
-            > len(status.missing) + sum(gap.reason is GapReason.DENIED for gap in status.gaps),
-            last_read_seconds=None if read_ms is None else read_ms / 1000,
-            delay_seconds=self._watch.delay_seconds(now),
-            checkpoint_seconds=None if written_ms is None else written_ms / 1000,
+            written_ms=self._checkpoint_ms,
             analysis_seconds=self._analysis_seconds,
-            records=self._watch.records(),
             reads_log=not setup.request_log.is_empty,
             polled=self._polled.polls.health(now),
             spent=self._polled.spent(),
             holds_lease=self._polled.polls.holds_lease,
-            is_observing=is_observing(observing_until(setup.mode, self._life.began, setup.observe_for_ms), now),
-            joined=status.joined,
-            set_aside=status.set_aside,
+            is_observing=is_observing(observing_until(setup.mode, began, setup.observe_for_ms), now),
             marks_dropped=self._out.server.marks.dropped,
-            dropped={"printed-findings": self._out.unprinted(), **self._watch.dropped()},
-            history=HistoryHealth() if self._history is None else self._history.health(),
+            dropped={"printed-findings": self._out.unprinted(), **self._out.server.dropped()},
+            history=None if self._history is None else self._history.health(),
         )
 
-    def _show(self) -> None:
-        rendering = expose(self._watch.view(self._health()))
-        self._watch.remember(rendering)
-        self._out.server.publish(rendering.exposition)
+    async def _show(self) -> None:
+        self._out.server.publish((await self._render()).exposition)
 
     async def _keep_state(self) -> None:
         """Write state ever so often, and soon after money was spent: who is killed goes on with what is left of it."""
@@ -332,9 +349,10 @@ class Daemon:
         async with self._steady:
             now = self._out.clock()
             unwritten = () if self._history is None else self._history.unwritten
-            known = self._watch.checkpoint(now, self._stream.paths(), self._beside(), unwritten)
-            content = self._out.state.encode(known)
-            failure = await asyncio.to_thread(self._out.state.try_writing, content)
+            paths = self._stream.paths()  # of now: no block that is taken in later is among what is written
+            known = partial(Watch.checkpoint, now=now, paths=paths, beside=self._beside(), unwritten=unwritten)
+            content = await self._ask(lambda watch: self._out.state.encode(known(watch)))
+            failure = await self._disk.do(self._out.state.try_writing, content)
         if failure is None:
             self._checkpoint_ms = now
         if failure is not None and self._is_state_written:
@@ -352,32 +370,21 @@ class Daemon:
             self._is_reload_wanted.clear()
             setup, faults = await beside(lambda: try_loading(self._load))
             async with self._steady:
-                self._take_over(setup, faults)
-                self._show()
+                await self._take_over(setup, faults)
+                await self._show()
 
-    def _take_over(self, setup: Setup | None, faults: Iterable[dict[str, str | int | None]]) -> None:
+    async def _take_over(self, setup: Setup | None, faults: Iterable[dict[str, str | int | None]]) -> None:
         """Take configuration and contract anew; where they are faulty, say so and keep the old ones."""
         for fault in faults:
             self._out.log.error("faulty, so the old one is kept", **fault)
         self._is_config_valid = setup is not None
         if setup is not None:
-            self._adopt(setup)
+            await self._adopt(setup)
 
-    def _adopt(self, setup: Setup) -> None:
+    async def _adopt(self, setup: Setup) -> None:
         before = self._setup
-        for name in before.fixed:
-            if before.fixed[name] != setup.fixed[name]:
-                self._out.log.warning("takes a restart", setting=name)
-        access = access_at_open_door(before, setup)
-        if access is None:
-            self._out.log.error(
-                "who may ask stays as it was: until a restart others reach this address, and nothing would guard it",
-                address=before.listen_host,
-            )
-        # the door that is open stays, and what is polled stays what it was, and is judged as such
-        kept = {name: getattr(before, name) for name in ("fixed", "collected", "listen_host", "listen_port")}
-        self._setup = setup = msgspec.structs.replace(setup, access=access or before.access, **kept)
-        self._watch.adopt(setup)
+        self._setup = setup = through_reload(before, setup, self._out.log)
+        await self._ask(lambda watch: watch.adopt(setup))
         if self._history is not None:
             self._history.adopt(setup.contract)
         self._out.server.look(setup.policy, setup.salt)

@@ -7,12 +7,14 @@ polls is a gap, so that old values are never taken for new.
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Protocol
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Protocol
 
 import msgspec
 from msgspec import Struct
 
-from analyzer.exporters.assemble import SourceHealth
+from analyzer.exporters.assemble import SourceHealth, Spent
 from analyzer.interfaces import Source
 from analyzer.lease import MEND, UNREACHED
 from analyzer.model.batch import Batch
@@ -21,10 +23,10 @@ from analyzer.model.sight import Gap, GapReason, SourceName
 from analyzer.model.window import Window
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable
 
 
-__all__ = ["Gate", "Poll", "Polls"]
+__all__ = ["NOTHING_POLLED", "Gate", "Poll", "Polled", "Polls"]
 
 _MISSED = 3
 """So many polls may fail to come before what they brought is no longer told."""
@@ -201,3 +203,15 @@ def _health(source: str, places: list[_Known], now: Instant) -> SourceHealth:
         last_success_seconds=None if oldest is None or None in succeeded else oldest / 1000,
         delay_seconds=max(0, now - min(known_ends)) / 1000 if known_ends else None,
     )
+
+
+class Polled(Struct, frozen=True):
+    """What is read from AWS, and what that took so far."""
+
+    polls: Polls
+    spent: Callable[[], Spent] = Spent
+    keep_budget: Callable[[], dict[str, Any]] = dict
+    resume_budget: Callable[[dict[str, Any]], None] = lambda _: None
+
+
+NOTHING_POLLED = Polled(Polls((), lambda: time.time_ns() // 1_000_000))

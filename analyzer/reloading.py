@@ -1,11 +1,8 @@
-"""A reload: configuration and contract are read again beside the loop; a door that is open keeps its lock."""
+"""A reload: configuration and contract are read again; a door that is open keeps its lock."""
 
 from __future__ import annotations
 
-import asyncio
-import contextlib
-import threading
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -15,12 +12,12 @@ from analyzer.exporters.address import is_loopback
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from structlog.typing import FilteringBoundLogger
+
     from analyzer.exporters.access import Access
     from analyzer.setup import Setup
 
-__all__ = ["access_at_open_door", "beside", "try_loading"]
-
-T = TypeVar("T")
+__all__ = ["access_at_open_door", "through_reload", "try_loading"]
 
 
 def access_at_open_door(before: Setup, wanted: Setup) -> Access | None:
@@ -34,26 +31,20 @@ def access_at_open_door(before: Setup, wanted: Setup) -> Access | None:
     return None if is_lock_lost and not (wanted.is_unprotected or is_loopback(before.listen_host)) else access
 
 
-def beside(work: Callable[[], T]) -> asyncio.Future[T]:
-    """Do something that may take for ever beside the loop; the end of the process does not wait for it."""
-    loop = asyncio.get_running_loop()
-    done: asyncio.Future[T] = loop.create_future()
-
-    def settle(settle_it: Callable[..., None], value: object) -> None:
-        if not done.done():
-            settle_it(value)
-
-    def run() -> None:
-        told: tuple[Callable[..., None], object]
-        try:
-            told = done.set_result, work()
-        except Exception as bug:  # noqa: BLE001 -- it is raised where it is awaited
-            told = done.set_exception, bug
-        with contextlib.suppress(RuntimeError):  # the loop has ended meanwhile
-            loop.call_soon_threadsafe(settle, *told)
-
-    threading.Thread(target=run, daemon=True).start()
-    return done
+def through_reload(before: Setup, wanted: Setup, log: FilteringBoundLogger) -> Setup:
+    """Return what holds from now on; what takes a restart stays as it is, and is said."""
+    for name in before.fixed:
+        if before.fixed[name] != wanted.fixed[name]:
+            log.warning("takes a restart", setting=name)
+    access = access_at_open_door(before, wanted)
+    if access is None:
+        log.error(
+            "who may ask stays as it was: until a restart others reach this address, and nothing would guard it",
+            address=before.listen_host,
+        )
+    # the door that is open stays, and what is polled stays what it was, and is judged as such
+    kept = {name: getattr(before, name) for name in ("fixed", "collected", "listen_host", "listen_port")}
+    return msgspec.structs.replace(wanted, access=access or before.access, **kept)
 
 
 def try_loading(load: Callable[[], Setup]) -> tuple[Setup | None, list[dict[str, str | int | None]]]:

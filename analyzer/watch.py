@@ -1,13 +1,12 @@
 """What the daemon knows: everything counted, the findings alive, where reading stands. Nothing here waits or writes.
 
-A `Watch` changes on the loop alone. What takes long is done beside it by `conclude.conclude` and `expose`: they get
-values that reading on does not change, change nothing, and return values that the loop hands back to the watch.
+A `Watch` belongs to one thread. What takes long is done beside it by `conclude.conclude` and `exposing.expose`: they
+get values that reading on does not change, change nothing, and return values that are handed back to the watch.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from functools import partial
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -18,39 +17,38 @@ from analyzer.closing import NOTHING_OWED, Closed, Closing, kept_from
 from analyzer.collected import NOTHING, Collected
 from analyzer.conclude import Aside, Evidence, Judged, Portion
 from analyzer.correlator.attributor import Attributor
-from analyzer.exporters.assemble import RECORD_COUNTERS, Health, Kept, Ledger, add_to, assemble, count_dropped
+from analyzer.exporters.assemble import RECORD_COUNTERS, Health, Kept, Ledger, add_to
 from analyzer.exporters.exemplars import Exemplars
-from analyzer.exporters.from_counts import Carried, count_cells, target_labels
-from analyzer.exporters.lags import count_lags
-from analyzer.exporters.prometheus import Exposition, render
+from analyzer.exporters.from_counts import Carried, count_cells
 from analyzer.exporters.series import SeriesTable
+from analyzer.exposing import Rendering, View, labels_of
 from analyzer.homes import Homes
 from analyzer.lifecycle.advance import State
-from analyzer.model.counts import Cell, Counts
 from analyzer.model.history import EMPTY, History
 from analyzer.model.instant import MINUTE_MS, Instant
 from analyzer.model.life import NO_MEMORY, Memory
 from analyzer.model.observations import Observations
-from analyzer.model.report import Report
 from analyzer.model.sight import SourceName
-from analyzer.model.traffic import Traffic
 from analyzer.model.window import Window
 from analyzer.pipeline import live_window
 from analyzer.reach import Part, Progress, late_parts, missed_parts
 from analyzer.requests.digest import Digest
 from analyzer.restate import Namer, restated_cells
 from analyzer.salts import Salts
-from analyzer.setup import Setup
 from analyzer.shortfalls import Shortfalls
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable
 
     from analyzer.model.batch import Batch, Block, Position, StreamStatus
     from analyzer.model.calls import CallBook
+    from analyzer.model.counts import Cell, Counts
+    from analyzer.model.report import Report
     from analyzer.model.sight import Gap
+    from analyzer.model.traffic import Traffic
+    from analyzer.setup import Setup
 
-__all__ = ["Rendering", "View", "Watch", "expose"]
+__all__ = ["Tally", "Watch"]
 
 _HOUR_MS = 3_600_000
 _SETTLED_MS = 300_000
@@ -61,35 +59,17 @@ _CALLS_MS = 1_800_000
 """How long calls are kept: locks are told as stuck after 15 minutes."""
 
 
-class View(Struct, frozen=True):
-    """What one rendering of the metrics shows; it is `of_analysis` where it follows one."""
+class Tally(Struct, frozen=True):
+    """What was counted so far: a value that reading on does not change. `newest` is the end of the newest slice."""
 
-    health: Health
-    totals: Counts | None
-    report: Report | None
-    ledger: Ledger
-    patterns: dict[str, str]
-    restated: dict[Cell, Cell]
-    setup: Setup
-    of_analysis: bool
-    hour: tuple[Traffic, ...] = ()
+    records: dict[str, int]
+    dropped: dict[str, int]
+    last_read_ms: Instant | None
+    newest: Instant | None
 
-
-class Rendering(Struct, frozen=True):
-    """The metrics as they are served, and what is to be remembered of them."""
-
-    exposition: Exposition
-    kept: Kept
-    patterns: dict[str, str]
-
-
-def expose(view: View) -> Rendering:
-    """Render the metrics of what was concluded last."""
-    namer, place_of = Namer(view.setup.contract, view.patterns, view.restated), _place_of(view.setup)
-    ledger = msgspec.structs.replace(view.ledger, kept=count_lags(view.ledger.kept, view.hour, place_of))
-    table = assemble(view.health, view.totals, view.report, ledger, namer, place_of)
-    kept = count_dropped(table, ledger.kept, is_analysis=view.of_analysis)
-    return Rendering(render(table), kept, namer.patterns)
+    def delay_seconds(self, now: Instant) -> float | None:
+        """Return the age of the newest slice that was read, None before the first record."""
+        return None if self.newest is None else max(0, now - self.newest) / 1000
 
 
 class Watch:
@@ -314,10 +294,10 @@ class Watch:
     def _keep(self, kept: Kept) -> None:
         self._ledger = msgspec.structs.replace(self._ledger, kept=kept)
 
-    def delay_seconds(self, now: Instant) -> float | None:
-        """Return the age of the newest slice that was read, None before the first record."""
+    def tally(self) -> Tally:
+        """Return what was counted so far."""
         span = self._digest.span()
-        return None if span is None else max(0, now - span.end) / 1000
+        return Tally(self.records(), self.dropped(), self.last_read_ms, None if span is None else span.end)
 
     def checkpoint(
         self, now: Instant, paths: Iterable[str], beside: Beside = NOTHING_BESIDE, unwritten: tuple[Instant, ...] = ()
@@ -360,7 +340,7 @@ class Watch:
             return
         self._restated, self._restated_from = restated_cells(self._totals.cells, self.setup.lexicon), None
         before, after = SeriesTable(), SeriesTable()
-        namer, place_of = Namer(self.setup.contract, {}, self._restated), _place_of(self.setup)
+        namer, place_of = Namer(self.setup.contract, {}, self._restated), labels_of(self.setup)
         count_cells(before, self._totals, lambda cell: patterns.get(Namer.name(cell)) or namer(cell), place_of)
         self._ledger.carried.apply(before)
         count_cells(after, self._totals, namer, place_of)
@@ -394,7 +374,3 @@ def _none_later_than(at: Instant, state: State) -> State:
 
 def _restored(snapshot: bytes, setup: Setup) -> Digest:
     return Digest.restore(snapshot, setup.lexicon, setup.limits, collect=setup.collect, calls_horizon_ms=_CALLS_MS)
-
-
-def _place_of(setup: Setup) -> Callable[..., tuple[str, ...]]:
-    return partial(target_labels, account=setup.account, region=setup.region)

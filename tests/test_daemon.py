@@ -13,7 +13,7 @@ import structlog
 
 from analyzer.checkpoint import Checkpoint, StateFolder
 from analyzer.config import load_settings
-from analyzer.daemon import NOTHING_POLLED, Daemon, OpenStream, Outlets, Polled
+from analyzer.daemon import Daemon, OpenStream, Outlets
 from analyzer.errors import ConfigError, UsageError
 from analyzer.exporters.assemble import Spent
 from analyzer.exporters.marks import Marks
@@ -23,7 +23,7 @@ from analyzer.model.finding import Change
 from analyzer.model.instant import format_instant
 from analyzer.model.report import Mode
 from analyzer.model.sight import Covers, SourceName
-from analyzer.polling import Poll, Polls
+from analyzer.polling import NOTHING_POLLED, Poll, Polled, Polls
 from analyzer.setup import Setup, build_setup
 from collectors.aws.budget import Budget
 from collectors.request_log.collector import FileStream

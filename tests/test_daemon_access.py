@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import aiohttp
 import pytest
+import structlog
 from structlog.testing import capture_logs
 
+from analyzer.reloading import through_reload
 from tests.support.certificates import make_certificates
 from tests.test_daemon import Stage, until
 
@@ -151,6 +153,6 @@ async def test_the_second_reload_is_held_against_the_door_that_is_open_too(tmp_p
     assert stage.daemon._setup.listen_host == "0.0.0.0"
     stage.settings = {}
     with capture_logs() as logs:
-        stage.daemon._take_over(stage.load(), ())
-    assert stage.server.gate.access.token == NEW
+        kept = through_reload(stage.daemon._setup, stage.load(), structlog.get_logger())
+    assert kept.access.token == NEW
     assert [line["log_level"] for line in logs].count("error") == 1

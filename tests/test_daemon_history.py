@@ -3,13 +3,14 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-from analyzer.daemon import NOTHING_POLLED, Daemon
+from analyzer.daemon import Daemon
 from analyzer.history.columns import Kind
 from analyzer.history.dataset import Dataset
 from analyzer.history.folder import FolderBlobs
 from analyzer.history_opening import open_keeper
 from analyzer.model.sight import SourceName
 from analyzer.model.window import Window
+from analyzer.polling import NOTHING_POLLED
 from collectors.request_log.collector import FileStream
 from tests.test_daemon import NOW, Stage
 

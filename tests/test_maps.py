@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from analyzer.exporters.api import patterns_object
 from analyzer.exporters.asked import MapQuestion
-from analyzer.maps import Maps
+from analyzer.maps import Ask, Maps
 from analyzer.model.finding import Direction
 from analyzer.model.heatmap import KeysFrom
 from analyzer.model.sight import Sight
@@ -21,11 +21,21 @@ from tests.support.evidence import CASES
 from tests.test_watch import HEALTH, NOW, Place, block, settle
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from analyzer.model.report import Report
 
 WRITES = {"op": "PutItem", "consumed": {"total": 50.0}}
+
+
+def asked(watch: Watch) -> Ask:
+    """Return what asks a watch that nobody else works on."""
+
+    async def ask(question: Callable[[Watch], Any]) -> Any:
+        return question(watch)
+
+    return ask
 
 
 class Judged:
@@ -37,7 +47,7 @@ class Judged:
             self.watch.take(block(3, NOW + number * 2000, number), NOW)
         self.watch.take(block(2, NOW, 5, **WRITES), NOW)
         self.report = settle(self.watch).report
-        self.maps = Maps(lambda: self.watch, lambda: HEALTH)
+        self.maps = Maps(asked(self.watch), lambda: HEALTH)
 
 
 @pytest.fixture
@@ -141,7 +151,7 @@ async def test_calls_of_one_name_in_two_regions_are_two_rows(tmp_path: Path) -> 
     watch.take(block(3, NOW), NOW)
     watch.take(block(5, NOW, 1, region="eu-west-1"), NOW)
     report = replace(settle(watch).report, as_of=NOW + 60_000)
-    calls = await Maps(lambda: watch, lambda: HEALTH).calls(report)
+    calls = await Maps(asked(watch), lambda: HEALTH).calls(report)
     told = {target.region: sum(rate or 0 for rate in rates) * 60 for (target, _), rates in calls.series.items()}
     assert told == {"us-east-1": pytest.approx(3), "eu-west-1": pytest.approx(5)}
     told = {row["region"]: _sum(row) for row in patterns_object(report_object(report), calls)["patterns"]}
@@ -162,12 +172,12 @@ async def test_calls_of_a_log_that_tells_no_place_are_of_the_one_row_that_they_c
     (line,) = report.patterns
     assert (line.account, line.region) == (None, None)
     homes = tuple(replace(line, account=CASES.account, region=region) for region in regions)
-    calls = await Maps(lambda: watch, lambda: HEALTH).calls(replace(report, patterns=homes))
+    calls = await Maps(asked(watch), lambda: HEALTH).calls(replace(report, patterns=homes))
     assert len(calls.series) == rows
 
 
 async def test_before_anything_was_read_no_call_is_known(tmp_path: Path) -> None:
     watch = Watch(Place(tmp_path).setup(), None)
-    maps = Maps(lambda: watch, lambda: HEALTH)
+    maps = Maps(asked(watch), lambda: HEALTH)
     assert (await maps.calls(settle(watch).report)).series == {}
     assert maps.health() is HEALTH

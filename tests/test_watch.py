@@ -10,6 +10,7 @@ from analyzer.checkpoint import Checkpoint
 from analyzer.conclude import Judged, conclude
 from analyzer.config import load_settings
 from analyzer.exporters.assemble import Health
+from analyzer.exposing import expose
 from analyzer.model.batch import Block, Position, StreamStatus
 from analyzer.model.finding import Status
 from analyzer.model.instant import format_instant
@@ -17,7 +18,7 @@ from analyzer.model.sight import GapReason
 from analyzer.model.window import Window
 from analyzer.requests.digest_limits import DigestLimits
 from analyzer.setup import Setup, build_setup
-from analyzer.watch import Watch, expose
+from analyzer.watch import Watch
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -233,9 +234,9 @@ def test_unread_bytes_are_no_gap_when_the_window_is_read(place: Place) -> None:
 
 def test_the_delay_is_the_age_of_the_newest_slice(place: Place) -> None:
     watch = Watch(place.setup(), None)
-    assert watch.delay_seconds(NOW) is None
+    assert watch.tally().delay_seconds(NOW) is None
     watch.take(block(1), NOW)
-    assert watch.delay_seconds(NOW + 15_000) == 5.0
+    assert watch.tally().delay_seconds(NOW + 15_000) == 5.0
 
 
 TRACED: dict[str, Any] = {"latency_ms": 3.5, "trace_id": "0af7651916cd43dd8448eb211c80319c"}

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 import numpy as np
 from aiohttp import web
 from msgspec import Struct
@@ -47,13 +47,13 @@ class News(Struct, frozen=True):
 
     as_of: str
     parts: Parts
-    texts: dict[str, str]
+    texts: dict[str, bytes]
 
 
 class Told(Struct):
     """What one listener knows: the text of each part, and the map that it looks at."""
 
-    parts: dict[str, str] = {}
+    parts: dict[str, bytes] = {}
     heat_map: HeatMap | None = None
 
 
@@ -125,14 +125,14 @@ class Events:
             try:
                 await asyncio.wait_for(woken.wait(), self._heartbeat)
             except TimeoutError:
-                await _send(answer, ": still here\n\n")
+                await _send(answer, b": still here\n\n")
                 continue
             woken.clear()
             if self._is_over(era):
                 return
             update = await self._update(told, question)
             if update is not None and not self._is_over(era):
-                await _send(answer, f"event: report\ndata: {json.dumps(update, separators=(',', ':'))}\n\n")
+                await _send(answer, await asyncio.to_thread(_written, update))
 
     def _is_over(self, era: int) -> bool:
         return self._is_closed or self._era != era
@@ -166,8 +166,7 @@ class Events:
 
     async def _made(self) -> News:
         as_of, parts = await self._parts()
-        texts = {name: json.dumps(_lasting(part), sort_keys=True) for name, part in parts.items()}
-        return News(as_of, parts, texts)
+        return News(as_of, parts, await asyncio.to_thread(_texts, parts))
 
 
 def changed_columns(before: HeatMap | None, now: HeatMap, *, is_relative: bool = False) -> dict[str, Any] | None:
@@ -205,6 +204,14 @@ def _lasting(part: Any) -> Any:  # noqa: ANN401 -- as JSON has it
     return {name: value for name, value in part.items() if name not in _MOVES_ALWAYS}
 
 
-async def _send(answer: web.StreamResponse, text: str) -> None:
+def _texts(parts: Parts) -> dict[str, bytes]:
+    return {name: msgspec.json.encode(_lasting(part)) for name, part in parts.items()}
+
+
+def _written(update: dict[str, Any]) -> bytes:
+    return b"event: report\ndata: " + msgspec.json.encode(update) + b"\n\n"
+
+
+async def _send(answer: web.StreamResponse, text: bytes) -> None:
     async with asyncio.timeout(_SEND_SECONDS):
-        await answer.write(text.encode())
+        await answer.write(text)

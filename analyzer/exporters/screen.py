@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 from aiohttp import web
 
 from analyzer.exporters.api import changes_object, gsi_object, honesty_object, patterns_object, targets_object
@@ -41,6 +41,9 @@ PAGE_POLICY = (
 _MOST_KEPT = 64
 """Answers that are kept until the next judgement: a few people who look at a few maps."""
 
+_SMALL_BYTES = 16 * 1024
+"""What is larger is packed beside the loop."""
+
 
 class Screen:
     """The routes of the page and of what it draws; `shown` is the report as the show policy allows."""
@@ -74,7 +77,7 @@ class Screen:
 
     async def parts(self) -> tuple[str, Parts]:
         """Return what an update may tell: when it was judged, and every part by name."""
-        document = self._shown.document()
+        document = await self._shown.document()
         parts = {name: document[name] for name in ("verdict", "findings")}
         parts["patterns"] = (await self._once("patterns of an update", self.patterns))["patterns"]
         parts["gsi"] = (await self._once("gsi of an update", self.gsi))["indexes"]
@@ -83,9 +86,13 @@ class Screen:
 
     async def patterns(self) -> dict[str, Any]:
         """Return the patterns with their calls over time."""
-        report, document = self._shown.judged(), self._shown.document()
+        report, document = self._shown.judged(), await self._shown.document()
         calls = NO_CALLS if self.atlas is None else await self.atlas.calls(report)
-        return patterns_object(document, calls)
+        return await asyncio.to_thread(patterns_object, document, calls)
+
+    async def changes(self) -> dict[str, Any]:
+        """Return marks and changes, the newest first."""
+        return changes_object(await self._shown.document())
 
     async def targets(self) -> dict[str, Any]:
         """Return the tables and indexes to choose from."""
@@ -97,8 +104,9 @@ class Screen:
 
     async def honesty(self) -> dict[str, Any]:
         """Return how far to trust it all."""
-        report, document = self._shown.judged(), self._shown.document()
-        return honesty_object(report, document, None if self.atlas is None else self.atlas.health())
+        report, document = self._shown.judged(), await self._shown.document()
+        health = None if self.atlas is None else self.atlas.health()
+        return await asyncio.to_thread(honesty_object, report, document, health)
 
     async def drawn(self, question: MapQuestion) -> HeatMap | None:
         """Return a map, None where there is no such target."""
@@ -123,18 +131,19 @@ class Screen:
             if made.done() and (made.cancelled() or made.exception() is not None):
                 kept.pop(name, None)  # it is tried again; one who left meanwhile changes nothing for the others
 
-    async def _answer(self, name: str, make: Callable[[], Awaitable[dict[str, Any]]]) -> web.Response:
+    async def answer(self, name: str, make: Callable[[], Awaitable[dict[str, Any]]]) -> web.Response:
+        """Answer with what is made once a judgement; raises HTTPServiceUnavailable before the first."""
         self._shown.judged()
 
         async def written() -> bytes:
-            return _json_bytes(await make())
+            return await asyncio.to_thread(_json_bytes, await make())
 
         return _json(await self._once(name, written))
 
     async def _page(self, _request: web.Request) -> web.Response:
         page = index_page()
         if page is None:
-            return web.Response(text=landing_page(self._shown.verdict()), content_type="text/html")
+            return web.Response(text=landing_page(await self._shown.verdict()), content_type="text/html")
         headers = {"Content-Security-Policy": PAGE_POLICY}
         return web.Response(text=page, content_type="text/html", headers=headers)
 
@@ -155,19 +164,19 @@ class Screen:
         return _json(_json_bytes(openapi_document()))
 
     async def _patterns(self, _request: web.Request) -> web.Response:
-        return await self._answer("patterns", self.patterns)
+        return await self.answer("patterns", self.patterns)
 
     async def _changes(self, _request: web.Request) -> web.Response:
-        return _json(_json_bytes(changes_object(self._shown.document())))
+        return await self.answer("changes", self.changes)
 
     async def _targets(self, _request: web.Request) -> web.Response:
-        return await self._answer("targets", self.targets)
+        return await self.answer("targets", self.targets)
 
     async def _gsi(self, _request: web.Request) -> web.Response:
-        return await self._answer("gsi", self.gsi)
+        return await self.answer("gsi", self.gsi)
 
     async def _honesty(self, _request: web.Request) -> web.Response:
-        return await self._answer("honesty", self.honesty)
+        return await self.answer("honesty", self.honesty)
 
     async def _heat_map(self, request: web.Request) -> web.Response:
         question = _question(request)
@@ -182,7 +191,7 @@ class Screen:
     async def _figure(self, request: web.Request) -> web.Response:
         name = request.match_info["name"]
         if name == _LAG_FIGURE:
-            return await self._answer(name, self._lag_figure)
+            return await self.answer(name, self._lag_figure)
         if name not in _FIGURES:
             raise web.HTTPNotFound(reason=f"no such figure; known: {', '.join([*_FIGURES, _LAG_FIGURE])}")
         question = _question(request)
@@ -191,7 +200,7 @@ class Screen:
         async def written() -> bytes:
             heat_map = _found(await self.drawn(question))
             labels = row_labels(heat_map, self._shown.policy, self._shown.salt)
-            return _json_bytes(await asyncio.to_thread(_FIGURES[name], heat_map, labels, question))
+            return await asyncio.to_thread(lambda: _json_bytes(_FIGURES[name](heat_map, labels, question)))
 
         return _json(await self._once((name, question), written))
 
@@ -239,10 +248,10 @@ def _found(heat_map: HeatMap | None) -> HeatMap:
 
 
 def _json_bytes(document: dict[str, Any]) -> bytes:
-    return json.dumps(document, separators=(",", ":")).encode() + b"\n"
+    return msgspec.json.encode(document) + b"\n"
 
 
 def _json(body: bytes) -> web.Response:
-    answer = web.Response(body=body, content_type="application/json")
+    answer = web.Response(body=body, content_type="application/json", zlib_executor_size=_SMALL_BYTES)
     answer.enable_compression()
     return answer

@@ -145,6 +145,10 @@ class Server:
         await self._runner.cleanup()
         raise UsageError(f"cannot listen on {host}:{port}: no such address here, or too many open files")
 
+    def dropped(self) -> dict[str, int]:
+        """Return how often there was no room for a client, by what it was."""
+        return {}
+
     async def stop(self) -> None:
         """Stop listening."""
         self.screen.events.close()
@@ -205,11 +209,14 @@ class Server:
         return _html(page)
 
     async def _api_report(self, _request: web.Request) -> web.Response:
-        return _json(self.shown.document())
+        return await self.screen.answer("report", self.shown.document)
 
     async def _api_findings(self, _request: web.Request) -> web.Response:
-        document = self.shown.document()
-        return _json({name: document[name] for name in ("v", "window", "as_of", "verdict", "findings")})
+        async def findings() -> dict[str, Any]:
+            document = await self.shown.document()
+            return {name: document[name] for name in ("v", "window", "as_of", "verdict", "findings")}
+
+        return await self.screen.answer("findings", findings)
 
     async def _api_changes(self, request: web.Request) -> web.Response:
         """Take a mark."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING, Any
 
 from aiohttp import web
@@ -18,13 +19,13 @@ __all__ = ["Shown"]
 
 
 class Shown:
-    """Keeps the last report; the document of it is made when it is first asked for."""
+    """Keeps the last report; the document of it is made when it is first asked for, beside the loop."""
 
     def __init__(self, policy: Policy, salt: Salt | None) -> None:
         self.policy: Policy = policy
         self.salt = salt
         self.report: Report | None = None
-        self._document: dict[str, Any] | None = None
+        self._document: asyncio.Task[dict[str, Any]] | None = None
 
     def take(self, report: Report) -> None:
         """Show a report from now on."""
@@ -40,12 +41,18 @@ class Shown:
             raise web.HTTPServiceUnavailable(reason="nothing judged yet")
         return self.report
 
-    def document(self) -> dict[str, Any]:
+    async def document(self) -> dict[str, Any]:
         """Return the last report as the show policy allows; raises HTTPServiceUnavailable before the first."""
+        report = self.judged()
         if self._document is None:
-            self._document = report_object(show(self.judged(), self.policy, self.salt))
-        return self._document
+            made = asyncio.to_thread(_made, report, self.policy, self.salt)
+            self._document = asyncio.ensure_future(made)
+        return await asyncio.shield(self._document)
 
-    def verdict(self) -> str:
+    async def verdict(self) -> str:
         """Return the one sentence."""
-        return "nothing judged yet" if self.report is None else str(self.document()["verdict"]["text"])
+        return "nothing judged yet" if self.report is None else str((await self.document())["verdict"]["text"])
+
+
+def _made(report: Report, policy: Policy, salt: Salt | None) -> dict[str, Any]:
+    return report_object(show(report, policy, salt))
