@@ -30,11 +30,10 @@ __all__ = ["WriteCost"]
 
 
 class _Saving(NamedTuple):
-    """Units in the window that need not be paid, at most where `is_bound`."""
+    """Units in the window that need not be paid, and which part of all they are."""
 
     units: float
     share: float
-    is_bound: bool
 
 
 class WriteCost(Struct, frozen=True):
@@ -79,7 +78,7 @@ class WriteCost(Struct, frozen=True):
             yield Skipped(self.name, target.table, target.index, SkipReason.TOO_LITTLE, ("item_bytes of puts",))
 
     def _is_many(self, units: float, traffic: Traffic) -> bool:
-        return units / max(traffic.window.seconds, 1.0) * SECONDS_A_MONTH >= self.least_units_a_month
+        return units * SECONDS_A_MONTH >= self.least_units_a_month * traffic.window.seconds
 
     def _is_large(self, row: PatternTraffic, traffic: Traffic) -> bool:
         """Whether a row writes large items again and again: each update does, of puts those of a key put before."""
@@ -103,7 +102,7 @@ class WriteCost(Struct, frozen=True):
 
     def _small(self, small: SmallPuts, row: PatternTraffic, traffic: Traffic) -> Finding:
         units = _units(row, small)
-        saving = _Saving(units * small.saved_share, small.saved_share, is_bound=False)
+        saving = _Saving(units * small.saved_share, small.saved_share)
         each = sum(sum(group.sizes) for group in small.groups) / sum(len(group.sizes) for group in small.groups)
         together = sum(len(group.sizes) for group in small.groups) / len(small.groups)
         cost = cost_of(saving.units, traffic, Direction.WRITE)
@@ -138,7 +137,7 @@ class WriteCost(Struct, frozen=True):
     def _large(self, row: PatternTraffic, traffic: Traffic) -> Finding:
         served = row.requests.value - row.failed.value
         each = row.write_units.value / served
-        saving = _Saving(row.write_units.value - served, 1 - 1 / each, is_bound=True)
+        saving = _Saving(row.write_units.value - served, 1 - 1 / each)
         is_little = changes_little(row.shape)
         confidence = Confidence.LIKELY if is_little else Confidence.POSSIBLE
         verb = "puts whole items" if row.shape.operation == "PutItem" else "updates items"

@@ -4,9 +4,11 @@ from typing import Any
 
 import pytest
 
+from analyzer.detectors.money import cost_of
 from analyzer.detectors.writes.write_cost import WriteCost
+from analyzer.knowledge.prices import SECONDS_A_MONTH
 from analyzer.model.calls import CallPart
-from analyzer.model.finding import Confidence, Finding, Severity
+from analyzer.model.finding import Confidence, Direction, Finding, Severity
 from analyzer.model.sight import Skipped, SkipReason
 from analyzer.model.traffic import Capacity, Place
 from analyzer.model.window import Window
@@ -39,12 +41,77 @@ def small(groups: int = 20, each: int = 7, size: int | None = 155, **fields: Any
 MANY = row(PUT, requests=1400, write_units=1400)
 
 
+def large(of: Any = APPEND, requests: int = 200, units: float = 4600, **fields: Any) -> Any:
+    return row(of, requests=requests, write_units=units, **fields)
+
+
 def test_small_items_put_together_would_cost_less_as_one() -> None:
     (one,) = found(*small(), rows=(MANY,))
     assert (one.severity, one.cause, one.confidence) == (Severity.MEDIUM, "small-items", Confidence.CERTAIN)
     assert (one.evidence["saving_percent"], one.evidence["items_at_a_time"]) == (71, 7.0)
     assert one.cost_per_month_usd == 5.47
-    assert [advice.action for advice in one.advice] == ["fix-caller", "batch-small-items"]
+    assert (one.evidence["item_bytes"], one.evidence["groups_seen"]) == (155, 20)
+    assert [(advice.action, advice.reversible) for advice in one.advice] == [
+        ("fix-caller", None),
+        ("batch-small-items", True),
+    ]
+    assert len(judged(*small(), rows=(MANY,))) == 1
+
+
+def pairs(many: int, apart: float = 0.004) -> list[Any]:
+    """Two small items under each of so many keys, so many seconds apart."""
+    return [
+        call(at=5 * n + part * apart, of=PUT, key=item(f"P{n}", f"C{part}"), item_bytes=155)
+        for n in range(many)
+        for part in range(2)
+    ]
+
+
+def lonely(many: int, size: int = 155) -> list[Any]:
+    return [call(at=n, of=PUT, key=item(f"L{n}", "C"), item_bytes=size) for n in range(many)]
+
+
+@pytest.mark.parametrize(
+    ("calls", "count"),
+    [
+        (small(size=512), 1),
+        (small(size=513), 0),
+        (pairs(50, apart=1.0), 1),
+        (pairs(50, apart=1.001), 0),
+        (pairs(50), 1),
+        (pairs(49) + lonely(1), 0),
+        (small(10) + lonely(70), 1),
+        (small(10) + lonely(71), 0),
+        (pairs(60) + lonely(40, 2000), 1),
+        (pairs(60) + lonely(41, 2000), 0),
+    ],
+    ids=[
+        "half a kilobyte",
+        "more",
+        "within a second",
+        "later",
+        "a hundred puts",
+        "fewer",
+        "half of them together",
+        "less than half",
+        "three tenths less",
+        "not as much less",
+    ],
+)
+def test_what_could_be_one_item_is_told_up_to_its_bounds(calls: list[Any], count: int) -> None:
+    assert len(judged(*calls, rows=(MANY,))) == count
+
+
+@pytest.mark.parametrize(("units", "count"), [(1000, 1), (999, 0)])
+def test_a_million_a_month_are_told(units: float, count: int) -> None:
+    """The window is a thousandth of a month."""
+    rows = (row(PUT, requests=units, write_units=units),)
+    assert len(found(*small(), rows=rows, window=Window(0, SECONDS_A_MONTH))) == count
+
+
+def test_a_writer_without_a_row_hides_no_other() -> None:
+    (one,) = found(*small(caller="ghost"), *small(), rows=(MANY,))
+    assert one.caller == "api"
 
 
 def test_a_trace_ties_puts_of_several_writers_apart() -> None:
@@ -135,16 +202,44 @@ def test_without_sizes_nothing_can_be_said_of_small_items() -> None:
     assert (skipped.reason, skipped.needs) == (SkipReason.TOO_LITTLE, ("item_bytes of puts",))
 
 
-def large(of: Any = APPEND, requests: int = 200, units: float = 4600, **fields: Any) -> Any:
-    return row(of, requests=requests, write_units=units, **fields)
-
-
 def test_updates_that_append_to_large_items_are_likely_for_little() -> None:
     (one,) = found(rows=(large(),))
     assert (one.severity, one.cause, one.confidence) == (Severity.MEDIUM, "large-items", Confidence.LIKELY)
     assert (one.evidence["units_a_write"], one.evidence["saving_percent_high"]) == (23.0, 95.7)
     assert one.cost_per_month_usd == 24.09
     assert "ts of the item" in one.advice[1].text
+    assert [advice.reversible for advice in one.advice] == [None, True, True]
+
+
+@pytest.mark.parametrize(
+    ("one", "count"),
+    [
+        (large(units=1600), 1),
+        (large(units=1599), 0),
+        (large(requests=100, units=2300), 1),
+        (large(requests=200, units=2300, failed=100), 1),
+        (large(requests=200, units=2300, failed=101), 0),
+    ],
+)
+def test_a_hundred_writes_of_eight_units_are_large(one: Any, count: int) -> None:
+    told = found(rows=(one,))
+    assert len(told) == count
+    assert all(each.evidence["units_a_write"] in {8.0, 23.0} for each in told)
+
+
+@pytest.mark.parametrize(("units", "severity"), [(3200, Severity.MEDIUM), (3199, Severity.LOW)])
+def test_a_tenth_of_the_provisioned_writes_in_vain_is_medium(units: float, severity: Severity) -> None:
+    place = Place(capacity=Capacity("PROVISIONED", write_units=100))
+    (one,) = found(rows=(large(units=units),), place=place)
+    assert one.severity is severity
+
+
+def test_money_at_its_threshold_counts() -> None:
+    evidence = traffic(rows=(large(),), calls=book(), place=ON_DEMAND)
+    dollars = cost_of(4400, evidence, Direction.WRITE).dollars
+    (one,) = WriteCost(medium_dollars=dollars).detect(evidence)
+    assert isinstance(one, Finding)
+    assert one.severity is Severity.MEDIUM
 
 
 def test_an_update_of_whole_attributes_is_only_possible() -> None:
@@ -152,6 +247,8 @@ def test_an_update_of_whole_attributes_is_only_possible() -> None:
     assert (one.severity, one.confidence, one.cost_per_month_usd) == (Severity.MEDIUM, Confidence.POSSIBLE, None)
     (one,) = found(rows=(large(UPDATE, 1200, 27_600),), window=Window(0, 3_600_000))
     assert one.severity is Severity.LOW
+    (one,) = found(rows=(large(UPDATE, 2500, 57_300),), window=Window(0, 3_600_000))
+    assert (one.severity, one.evidence["saving_per_month_usd_high"]) == (Severity.MEDIUM, 25.0)
 
 
 def test_what_is_only_possible_is_no_money_when_minutes_were_seen() -> None:
@@ -163,6 +260,10 @@ def test_whole_puts_of_the_same_keys_are_rewrites() -> None:
     again = [call(at=n, of=PUT, key=item(f"D{n % 5}", "M")) for n in range(20)]
     (one,) = found(*again, rows=(large(PUT),))
     assert "puts whole items" in one.summary
+    half = [call(at=n, of=PUT, key=item(f"D{n % 10}", "M")) for n in range(20)]
+    assert len(found(*half, rows=(large(PUT),))) == 1
+    less = [call(at=n, of=PUT, key=item(f"D{n % 11}", "M")) for n in range(20)]
+    assert found(*less, rows=(large(PUT),)) == []
     once = [call(at=n, of=PUT, key=item(f"D{n}", "M")) for n in range(20)]
     assert found(*once, rows=(large(PUT),)) == []
     assert found(rows=(large(PUT),)) == []
