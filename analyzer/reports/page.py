@@ -83,6 +83,11 @@ def _items(report: WeekReport) -> Iterator[Block]:
     more = len(report.items) - MOST_ITEMS
     if more > 0:
         yield Paragraph(f"{more} more, of less risk and money, stand in the report as JSON.")
+    if report.items:
+        yield Paragraph(
+            "What is known and borne: dynascope report --acknowledge ID --reason TEXT keeps it out of the next reports "
+            "until it moves by another half."
+        )
     if report.quieted:
         yield Paragraph("Known, and not moved by another half since:")
         yield Bullets(tuple(f"{one.summary} (id {one.id}, {_said(one.reason, one.who)})" for one in report.quieted))
