@@ -12,7 +12,7 @@ __all__ = ["Drawing", "Label", "Row", "drawn"]
 _CELL, _HIGH, _BELOW = 5, 18, 22
 """Pixels: a step, a row, and room for the days."""
 _LONGEST = 38
-_LETTER, _MARGIN = 6.4, 16
+_LETTER, _MARGIN = 7.5, 16
 """Pixels: what a letter of 12 pixels takes at most in the mean, and what is left about names."""
 _STEPS = (0.05, 0.2, 0.4, 0.7, 1.0)
 """Upper bounds of the calm steps; then warm from 0.7 and hot from the ceiling on, as on the daemon's page."""

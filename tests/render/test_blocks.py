@@ -158,9 +158,9 @@ MAP = HeatGrid(
 def test_steps_of_one_heat_that_follow_one_another_are_one_piece() -> None:
     drawing = drawn(MAP)
     paths = dict(drawing.paths)
-    assert paths["h0"] == "M259 1h10v16h-10z"
+    assert paths["h0"] == "M301 1h10v16h-10z"
     assert [paths[name].count("M") for name in ("h1", "h2", "h3", "h4", "h5")] == [1, 1, 1, 1, 1]
-    assert (drawing.width, drawing.height) == (284, 58)
+    assert (drawing.width, drawing.height) == (326, 58)
     assert drawing.texts[1].text.endswith("…")
     assert drawn(HeatGrid(title="", labels=(), notes=(), cells=())).width == 16
 

@@ -25,7 +25,9 @@ BLOCKS: tuple[Block, ...] = (
     Bullets((LONG,)),
     Grid(("name", "stands", "of", "units", "why"), ((LONG, "FAILED", LONG, "1,234", LONG),) * 3, frozenset({3}), 1),
     Snippet((LONG,)),
-    HeatGrid(title="Heat", labels=(LONG,), notes=(LONG,), cells=((0.5,) * 168,)),
+    HeatGrid(
+        title="Heat", labels=(LONG, "cases/GSI2 REGION#<id> (writes)"), notes=(LONG, ""), cells=((0.5,) * 168,) * 2
+    ),
 )
 WIDTH = "Math.max(document.documentElement.scrollWidth, document.body.scrollWidth)"
 
@@ -49,6 +51,12 @@ def test_nothing_is_wider_than_the_page(page: Page, width: int, media: str) -> N
     page.set_viewport_size({"width": width, "height": 800})
     page.emulate_media(media="print" if media == "print" else "screen")
     assert page.evaluate(WIDTH) <= width
+
+
+def test_no_name_beside_the_map_is_cut(page: Page) -> None:
+    page.set_viewport_size({"width": 1280, "height": 800})
+    page.emulate_media(media="screen")
+    assert page.evaluate("Math.min(...[...document.querySelectorAll('.heat .row')].map(e => e.getBBox().x))") >= 0
 
 
 def test_on_a_phone_a_cell_says_what_it_is(page: Page) -> None:
