@@ -26,7 +26,7 @@ __all__ = ["Desk"]
 
 T = TypeVar("T")
 
-_HINT = "history must be readable for whoever runs this, and no newer than this version"
+_HINT = "history must be readable for whoever runs this"
 
 
 class Desk(Struct, frozen=True):
@@ -137,7 +137,7 @@ class Desk(Struct, frozen=True):
         return await asyncio.to_thread(report_week, frame, past, self.contract, known)
 
     def _with_store(self, work: Callable[[BlobStore], Awaitable[T]]) -> T:
-        from analyzer.history.files import HistoryError  # noqa: PLC0415 -- heavy
+        from analyzer.history.files import HistoryError, NewerHistoryError  # noqa: PLC0415 -- heavy
         from analyzer.history_opening import open_store  # noqa: PLC0415 -- light start
 
         async def run(aws: AwsCaller | None) -> T:
@@ -147,6 +147,8 @@ class Desk(Struct, frozen=True):
             if is_bucket(self.place):
                 return self._with_aws(lambda aws, _region: run(aws))
             return asyncio.run(run(None))
+        except NewerHistoryError as error:
+            raise UsageError(f"{self.place}: {error}") from None
         except HistoryError as error:
             raise CollectError(str(error), hint=_HINT) from None
 

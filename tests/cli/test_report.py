@@ -287,14 +287,16 @@ def test_one_place_that_does_not_take_it_keeps_it_from_no_other(
     assert "sent to https://two.example.com" in told
 
 
-def test_history_of_a_newer_version_is_a_source_that_failed(
+def test_history_of_a_newer_version_is_wrong_usage_as_for_every_command(
     shop: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     copy = tmp_path / "shop"
     shutil.copytree(shop, copy)
     monkeypatch.setattr("analyzer.history.files.SCHEMA_VERSION", 0)
-    assert ask(copy) == 3
-    assert "history must be readable" in capsys.readouterr().err
+    assert ask(copy) == 2
+    told = capsys.readouterr().err
+    assert told.startswith(f"dynascope: {copy / 'history'}: ")
+    assert "newer" in told
 
 
 def test_a_folder_gets_a_page_named_for_its_week(shop: Path, tmp_path: Path) -> None:
