@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from analyzer.render.words import (
+    LONGEST_TEXT,
     before_words,
     clock,
     count,
@@ -20,6 +21,7 @@ from analyzer.render.words import (
     place,
     plain,
     share,
+    short,
     skipped_words,
     verdict_words,
     warm_keys,
@@ -57,7 +59,7 @@ def render_markdown(report: Report) -> str:
 
 def safe(text: str) -> str:
     """Escape what Markdown or HTML would take for markup, and keep a chat from calling people."""
-    return _MARKS.sub(r"\\\1", plain(text)).replace("@", "@\u200b")
+    return _MARKS.sub(r"\\\1", plain(short(text, LONGEST_TEXT))).replace("@", "@\u200b")
 
 
 def code(text: str) -> str:

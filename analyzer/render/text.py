@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from analyzer.render.words import (
     COLD,
+    LONGEST_TEXT,
     before_words,
     clock,
     compact,
@@ -22,6 +23,7 @@ from analyzer.render.words import (
     place,
     plain,
     share,
+    short,
     skipped_words,
     stretch_words,
     verdict_words,
@@ -88,7 +90,7 @@ class _Ink:
 def _head(report: Report, ink: _Ink) -> Iterator[str]:
     role = report.verdict.state.value
     state, text = verdict_words(report)
-    first, *more = textwrap.wrap(text, _WIDTH - 13, break_on_hyphens=False) or [""]
+    first, *more = textwrap.wrap(short(text, LONGEST_TEXT), _WIDTH - 13, break_on_hyphens=False) or [""]
     yield f"{ink(role, state):{13 + _ink_width(ink, role)}}{first}"
     yield from (" " * 13 + line for line in more)
     facts = head_words(report)
@@ -155,7 +157,7 @@ def _effect(finding: Finding, ink: _Ink) -> Iterator[str]:
     head = f"{ink(finding.severity.value, finding.severity.value.upper())}  {_title(finding, ink)}"
     yield f"  └─ {head}"
     yield from textwrap.wrap(
-        plain(finding.summary),
+        plain(short(finding.summary, LONGEST_TEXT)),
         _WIDTH,
         initial_indent=" " * (_LABEL + 2),
         subsequent_indent=" " * (_LABEL + 2),
@@ -181,7 +183,7 @@ def _advice(advice: Sequence[Advice]) -> Iterator[str]:
 def _paragraph(label: str, text: str) -> Iterator[str]:
     if text:
         yield from textwrap.wrap(
-            text,
+            short(text, LONGEST_TEXT),
             _WIDTH,
             initial_indent=f"  {label:{_LABEL - 2}}",
             subsequent_indent=" " * _LABEL,
@@ -264,6 +266,8 @@ def _hidden(report: Report, ink: _Ink) -> Iterator[str]:
         return
     yield from ("", ink("strong", "not visible"))
     for entry in entries[:_HIDDEN]:
-        yield from textwrap.wrap(entry, _WIDTH, initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False)
+        yield from textwrap.wrap(
+            short(entry, LONGEST_TEXT), _WIDTH, initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False
+        )
     if len(entries) > _HIDDEN:
         yield f"  and {len(entries) - _HIDDEN} more: --format json lists them"

@@ -154,3 +154,14 @@ def test_where_nothing_was_read_there_is_neither_window_nor_certainty(report: Re
         assert "certain" not in text
     alone = replace(blank, account=None, patterns=(), keys=(), gaps=(), skipped=())
     assert render_text(alone) == "CANNOT TELL  no request was seen\n"
+
+
+def test_a_name_as_long_as_a_record_does_not_fill_the_screen(report: Report) -> None:
+    long = "c" * 300_000
+    finding = replace(report.findings[0], summary=f"{long} asks", because=long, caller=long)
+    verdict = replace(report.verdict, text=f"{long} asks")
+    gap = Gap(SourceName.REQUEST_LOG, GapReason.LATE, long, "wait")
+    said = replace(report, findings=(finding,), verdict=verdict, gaps=(gap,))
+    for text in (render_text(said), render_markdown(said)):
+        assert len(text) < 25_000
+        assert "…" in text
