@@ -251,7 +251,8 @@ METRICS: tuple[Metric, ...] = (
     _counter(
         "dynascope_dropped_total",
         "What there was no room for, each time that it came: findings that nobody read (`printed-findings`), places of "
-        "polled tables (`table-places`), how far one was judged (`table-reaches`). Counted since the process began.",
+        "polled tables (`table-places`), how far one was judged (`table-reaches`), clients (`connections`), answers "
+        "that a client did not read (`unread-answers`). Counted since the process began.",
         "what",
         of_target=False,
     ),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["posted", "refuse_strangers"]
 
 _MOST_BYTES = 4096
+_BODY_SECONDS = 10.0
 
 
 def refuse_strangers(request: Request) -> None:
@@ -43,11 +45,22 @@ def _authority(origin: str) -> str:
         return ""
 
 
-async def posted(request: Request) -> bytes:
-    """Return the body of a request that may say something; a foreign page cannot send one: it may not name JSON."""
+async def posted(request: Request, seconds: float = _BODY_SECONDS) -> bytes:
+    """Return the body of a request that may say something; a foreign page cannot send one: it may not name JSON.
+
+    Raises HTTPRequestTimeout where it does not come within so many seconds.
+    """
     refuse_strangers(request)
     if request.content_type != "application/json":
         raise web.HTTPUnsupportedMediaType
+    try:
+        async with asyncio.timeout(seconds):
+            return await _body(request)
+    except TimeoutError:
+        raise web.HTTPRequestTimeout(headers={"Connection": "close"}) from None
+
+
+async def _body(request: Request) -> bytes:
     body = b""
     async for chunk in request.content.iter_chunked(_MOST_BYTES):
         body += chunk

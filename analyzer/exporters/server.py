@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from aiohttp import web
 from aiohttp.http_exceptions import HttpProcessingError
@@ -13,6 +13,7 @@ from aiohttp.http_exceptions import HttpProcessingError
 from analyzer.errors import UsageError
 from analyzer.exporters.access import OPEN, Access
 from analyzer.exporters.address import host_of, is_loopback
+from analyzer.exporters.connections import USUAL, Bounds, Connections
 from analyzer.exporters.docs import detector_page, docs_index, metrics_page, prometheus_page
 from analyzer.exporters.gate import Gate
 from analyzer.exporters.marks import Marks, read_mark
@@ -60,6 +61,7 @@ class Server:
         marks: Marks | None = None,
         clock: Callable[[], Instant] = lambda: time.time_ns() // 1_000_000,
         access: Access = OPEN,
+        bounds: Bounds = USUAL,
     ) -> None:
         self.shown = Shown(policy, salt)
         self.marks = Marks() if marks is None else marks
@@ -71,6 +73,7 @@ class Server:
         self._pages = pages
         self._exposition: Exposition = NOTHING_YET
         self._runner: web.AppRunner | None = None
+        self._connections = Connections(bounds)
         self._is_local = True
         self.gate = Gate(access)
 
@@ -133,25 +136,27 @@ class Server:
         )
         self._runner = web.AppRunner(app, access_log=None, handle_signals=False, shutdown_timeout=_CLOSE_SECONDS)
         await self._runner.setup()
+        served = cast("web.Server", self._runner.server)
         try:
-            await web.TCPSite(self._runner, host, port, ssl_context=tls.context() if tls else None).start()
+            taken = await self._connections.listen(served, host, port, tls.context() if tls else None)
         except OSError as error:
             await self._runner.cleanup()
             raise UsageError(
                 f"cannot listen on {host}:{port}: {error.strerror}; choose another with `listen`"
             ) from None
-        for address in self._runner.addresses:
-            return int(address[1])
+        if taken is not None:
+            return taken
         await self._runner.cleanup()
         raise UsageError(f"cannot listen on {host}:{port}: no such address here, or too many open files")
 
     def dropped(self) -> dict[str, int]:
         """Return how often there was no room for a client, by what it was."""
-        return {}
+        return dict.fromkeys(("connections", "unread-answers"), 0) | dict(self._connections.dropped)
 
     async def stop(self) -> None:
         """Stop listening."""
         self.screen.events.close()
+        self._connections.close()
         if self._runner is not None:
             await self._runner.cleanup()
 

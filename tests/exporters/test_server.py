@@ -239,10 +239,10 @@ async def test_what_is_no_http_is_refused_without_a_word_in_the_log(
 
 
 async def test_without_any_socket_it_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    async def start(_: object) -> None:
+    async def listen(*_: object) -> None:
         return
 
-    monkeypatch.setattr("aiohttp.web.TCPSite.start", start)
+    monkeypatch.setattr("analyzer.exporters.connections.Connections.listen", listen)
     with pytest.raises(UsageError, match="cannot listen"):
         await Server({}).start("127.0.0.1", 0)
 
