@@ -171,8 +171,6 @@ def _place(question: MapQuestion, *traffics: Iterable[Traffic]) -> tuple[Traffic
 
 
 def _is_asked(target: Target, question: MapQuestion) -> bool:
-    if question.table is None:
-        return True
     told = (question.account, target.account), (question.region, target.region)
-    is_same = (target.table, target.index) == (question.table, question.index)
+    is_same = question.table is None or (target.table, target.index) == (question.table, question.index)
     return is_same and all(asked in (None, known) for asked, known in told)

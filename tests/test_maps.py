@@ -82,6 +82,8 @@ async def test_what_nobody_declared_has_no_pattern(judged: Judged) -> None:
         MapQuestion(table="cases", index="GSI1"),
         MapQuestion(table="cases", region="eu-west-1"),
         MapQuestion(table="cases", account="999999999999"),
+        MapQuestion(region="eu-west-1"),
+        MapQuestion(account="999999999999"),
     ],
 )
 async def test_another_place_has_no_map(judged: Judged, question: MapQuestion) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeVar
 from msgspec import Struct
 
 from analyzer.model.finding import Direction
-from analyzer.model.instant import SLICE_MS, Instant, format_instant, parse_instant
+from analyzer.model.instant import SLICE_MS, Instant, parse_instant
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -26,6 +26,8 @@ _MOST_COLUMNS = 600
 _LONGEST_NAME = 255
 _LATEST = 4_102_444_800_000
 """The year 2100: beyond, and before 1970, there is nothing to look at."""
+
+_EXAMPLE = "2026-06-01T10:00:00Z"
 
 _KNOWN = ("table", "index", "account", "region", "direction", "since", "until", "step", "mode")
 
@@ -57,9 +59,9 @@ def read_question(query: Mapping[str, str]) -> MapQuestion:
     step = _one_of(query, "step", _STEPS, "10s")
     since, until = _time(query, "since"), _time(query, "until")
     if since is not None and until is not None and not 0 < until - since <= LONGEST_MS:
-        raise ValueError("since and until are at most an hour apart, since the earlier")
+        raise ValueError("since comes before until, by an hour at most, all that is kept; leave one of them out")
     if query.get("index") and not query.get("table"):
-        raise ValueError("an index needs its table")
+        raise ValueError("an index needs its table: add table=NAME")
     direction = _one_of(query, "direction", {one.value: one for one in Direction} | {"": None}, "")
     return MapQuestion(
         table=_name(query, "table"),
@@ -104,5 +106,5 @@ def _time(query: Mapping[str, str], name: str) -> Instant | None:
     except ValueError:
         told = -1
     if not 0 <= told <= _LATEST:
-        raise ValueError(f"{name} is RFC 3339, such as {format_instant(1_780_308_000_000)}")
+        raise ValueError(f"{name} is no time: write RFC 3339, such as {name}={_EXAMPLE}, or leave it out")
     return told

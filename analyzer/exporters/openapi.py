@@ -131,11 +131,11 @@ def _map_parameters() -> list[Node]:
     return [
         _parameter("table", "query", text, "name of the table; the hottest target where it is left out"),
         _parameter("index", "query", text, "name of the index; the base table where it is left out"),
-        _parameter("account", "query", text, "account, where the name alone is not enough"),
-        _parameter("region", "query", text, "region, where the name alone is not enough"),
+        _parameter("account", "query", text, "account that the target is in; 404 where nothing was seen there"),
+        _parameter("region", "query", text, "region that the target is in; 404 where nothing was seen there"),
         _parameter("direction", "query", {"enum": ["read", "write"]}, "the hotter one where it is left out"),
-        _parameter("since", "query", time, "start of the map; an hour before its end where it is left out"),
-        _parameter("until", "query", time, "end of the map; now where it is left out"),
+        _parameter("since", "query", time, "start of the map, RFC 3339; an hour before its end where it is left out"),
+        _parameter("until", "query", time, "end of the map, RFC 3339; now where it is left out"),
         _parameter("step", "query", {"enum": ["10s", "1s"], "default": "10s"}, "1s for at most ten minutes"),
         _parameter(
             "mode",
