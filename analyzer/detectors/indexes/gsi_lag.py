@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 __all__ = ["GsiLag"]
 
 _WAYS = (Sight.RETURNED_KEYS.value, Sight.CANARY.value)
-_TAIL = 100
 
 
 class GsiLag(Struct, frozen=True):
@@ -81,8 +80,8 @@ class GsiLag(Struct, frozen=True):
             self.name,
             traffic,
             Severity.HIGH if median.low > tolerance else Severity.MEDIUM,
-            f"one write in {_one_in(lag)} takes {number(round(worst, 2))} seconds or more to appear in {traffic.target}"
-            f", where {number(tolerance)} are borne{stale}",
+            f"one write in {_one_in(lag, worst)} takes {number(round(worst, 2))} seconds or more to appear in"
+            f" {traffic.target}, where {number(tolerance)} are borne{stale}",
             confidence=Confidence.CERTAIN if lag.p99 is not None else Confidence.LIKELY,
             because=f"estimated from {number(lag.pairs)} reads after {number(lag.writes)} writes, with bounds of 95 %",
             sources=(*sources, *([SourceName.CANARY.value] if traffic.probes else [])),
@@ -120,10 +119,10 @@ class GsiLag(Struct, frozen=True):
         )
 
 
-def _one_in(lag: Lag) -> int:
-    """Return what the highest quantile that convicts is of: one in 100, in 20, or in two."""
-    told = [(one.low, rarity) for one, rarity in ((lag.p50, 2), (lag.p95, 20), (lag.p99, _TAIL)) if one is not None]
-    return max(told)[1]
+def _one_in(lag: Lag, worst: float) -> int:
+    """Return what the quantile that convicts is of, the lowest that takes so long: one in two, in 20, or in 100."""
+    told = ((lag.p50, 2), (lag.p95, 20), (lag.p99, 100))
+    return min(rarity for one, rarity in told if one is not None and one.low >= worst)
 
 
 def _quantiles(lag: Lag) -> dict[str, float | str | None]:

@@ -56,7 +56,7 @@ class GsiStaleRead(Struct, frozen=True):
         median = gaps[len(gaps) // 2]
         stale = sum(one.is_stale is True for one in reads)
         failed = sum(one.failed is not None for one in reads)
-        caller = Counter(one.read.caller for one in reads).most_common(1)[0][0]
+        caller = Counter(one.read.caller for one in reads).most_common()[0][0]
         row = _row(reads[0], traffic)
         times = "1 time" if len(reads) == 1 else f"{number(len(reads))} times"
         return finding(

@@ -12,6 +12,7 @@ from analyzer.detectors.thresholds import Positive, Whole
 from analyzer.detectors.verdict import finding
 from analyzer.detectors.words import counted, number, who
 from analyzer.knowledge.limits import COLLECTION_BYTES
+from analyzer.model.estimate import Estimate
 from analyzer.model.finding import Advice, Confidence, Direction, Finding, Risk, Severity
 from analyzer.model.instant import DAY_SECONDS
 from analyzer.model.sight import Horizon, Sight, Skipped, SourceName
@@ -56,10 +57,9 @@ class ItemCollectionLimit(Struct, frozen=True):
 
     def _refused(self, refused: list[Refused], lost: list[Call], traffic: Traffic) -> Finding:
         calls = add(one.calls for one in refused)
-        rows = [traffic.rows[one.row] for one in refused]
-        caller = rows[0].caller if rows else lost[0].caller
-        canceled = sum(bool(call.cancellation) for call in lost)
-        total = counted(calls, "write") if refused else f"{number(canceled)} transactions"
+        row = traffic.rows[max(refused, key=lambda one: one.calls.value).row] if refused else None
+        caller = lost[0].caller if row is None else row.caller
+        total = counted(calls if refused else Estimate.exact(len(lost)), "write")
         key, template = _key(lost, traffic)
         which = "a collection of items" if key is None else "the collection of {key}"
         return finding(
@@ -70,11 +70,15 @@ class ItemCollectionLimit(Struct, frozen=True):
             " a local index allows for one partition key",
             key=key,
             key_template=template,
-            pattern=rows[0].attribution.pattern if rows else None,
-            fingerprint=rows[0].shape.fingerprint if rows else lost[0].fingerprint,
+            pattern=None if row is None else row.attribution.pattern,
+            fingerprint=lost[0].fingerprint if row is None else row.shape.fingerprint,
             caller=caller,
             direction=Direction.WRITE,
-            evidence={**evidence_of(refused_calls=calls), "transactions": canceled, "limit_gigabytes": 10},
+            evidence={
+                **evidence_of(refused_calls=calls),
+                "transactions": sum(bool(call.cancellation) for call in lost),
+                "limit_gigabytes": 10,
+            },
             advice=tuple(_advice(traffic, who(caller))),
         )
 
@@ -140,14 +144,14 @@ class ItemCollectionLimit(Struct, frozen=True):
     def _declared(self, traffic: Traffic) -> Finding | None:
         """Judge what a pattern promises of the items of one key."""
         told = [
-            (_days(pattern), _gigabytes(pattern), pattern)
+            (_days(pattern), _bytes(pattern.items_per_key, pattern) / _GIGABYTE, pattern)
             for pattern in traffic.place.patterns.values()
             if _is_of_collection(pattern, traffic)
         ]
         near = [one for one in told if one[0] <= self.within_days or one[1] >= self.high_gigabytes]
         if not near:
             return None
-        days, size, pattern = min(near, key=lambda one: one[:2])
+        days, size, pattern = min(near, key=lambda one: (one[1] < self.high_gigabytes, one[0], -one[1]))
         reach = (
             f"reach 10 GB in {number(round(days, 1))} days" if days < math.inf else f"hold {number(round(size, 1))} GB"
         )
@@ -183,15 +187,18 @@ def _is_of_collection(pattern: Declared, traffic: Traffic) -> bool:
     return pattern.index is None or keys == traffic.place.partition_key
 
 
-def _gigabytes(pattern: Declared) -> float:
-    return (pattern.items_per_key or 0.0) * (pattern.item_bytes or 0) / _GIGABYTE
+def _bytes(items: float | None, pattern: Declared) -> float:
+    """Return what so many items of a pattern weigh: nothing where their number or size is not said."""
+    return 0.0 if items is None or pattern.item_bytes is None else items * pattern.item_bytes
 
 
 def _days(pattern: Declared) -> float:
     """Return the days until a declared collection is full: 0 where it is declared so, infinity where nothing grows."""
-    a_day = (pattern.growth_per_day or 0.0) * (pattern.item_bytes or 0)
-    left = COLLECTION_BYTES - _gigabytes(pattern) * _GIGABYTE
-    return max(left, 0.0) / a_day if a_day else math.inf if left > 0 else 0.0
+    left = COLLECTION_BYTES - _bytes(pattern.items_per_key, pattern)
+    if left <= 0:
+        return 0.0
+    a_day = _bytes(pattern.growth_per_day, pattern)
+    return left / a_day if a_day else math.inf
 
 
 def _key(calls: list[Call], traffic: Traffic) -> tuple[KeyShown | None, KeyShown | None]:

@@ -6,12 +6,15 @@ import pytest
 
 from analyzer.detectors.indexes.gsi_lag import GsiLag
 from analyzer.model.batch import LagProbe
-from analyzer.model.finding import Confidence, Direction, Finding, Severity
+from analyzer.model.finding import Confidence, Direction, Finding, Risk, Severity
+from analyzer.model.shape import KeyPredicate
 from analyzer.model.sight import Sight, Skipped, SkipReason
 from analyzer.model.traffic import MetricThrottles, Place, Traffic
 from analyzer.model.window import Window
-from tests.support.calls import book
-from tests.support.evidence import CASES, GSI2, traffic
+from analyzer.traffic.gsi_lag import estimate_lag
+from analyzer.traffic.lag_pairs import probe_pairs
+from tests.support.calls import book, call, item
+from tests.support.evidence import CASES, GSI2, shape, traffic
 from tests.support.lagging_store import logged
 from tests.support.told import series
 
@@ -33,10 +36,10 @@ def finding(evidence: Traffic) -> Finding:
     return one
 
 
-def probed(*lags_ms: float, **fields: Any) -> Traffic:
-    """An index of which the canary wrote once for each lag."""
+def probed(*lags_ms: float, ages: tuple[int, ...] = AGES, **fields: Any) -> Traffic:
+    """An index of which the canary wrote once for each lag, and looked for each write at those ages."""
     probes = tuple(
-        LagProbe(GSI2, f"k{n % 16}", n, tuple((float(age), float(age), age >= lag) for age in AGES))
+        LagProbe(GSI2, f"k{n % 16}", n, tuple((float(age), float(age), age >= lag) for age in ages))
         for n, lag in enumerate(lags_ms)
     )
     return traffic(GSI2, probes=probes, rows=(), **fields)
@@ -94,12 +97,62 @@ def test_too_few_writes_are_not_judged_and_no_pairs_need_sight() -> None:
 
 def test_where_items_go_without_a_word_nothing_is_concluded() -> None:
     gone = LagProbe(GSI2, "k", 0, ((0.0, 1.0, True), (500.0, 501.0, False)))
-    evidence = probed(*[9_000.0] * 40)
+    evidence = probed(*[9_000.0] * 36)
     few, many = (traffic(GSI2, probes=(*evidence.probes, *(gone for _ in range(n)))) for n in (4, 5))
     one = outcome(many)
     assert isinstance(outcome(few), Finding)
     assert isinstance(one, Skipped)
     assert one.reason is SkipReason.NOT_COVERED
+
+
+@pytest.mark.parametrize(("fast", "slow", "rarity"), [(290, 10, 100), (40, 20, 20), (0, 300, 2)])
+def test_the_commonest_of_the_writes_that_take_so_long_are_told(fast: int, slow: int, rarity: int) -> None:
+    one = finding(probed(*[200.0] * fast, *[12_000.0] * slow, ages=(1000, 11_000, 13_000)))
+    assert one.summary.startswith(f"one write in {rarity} takes ")
+
+
+def unseen(after_ms: int, writes: int = 20) -> Traffic:
+    """An application's log: each write is looked for once, so long after, and is not there yet."""
+    calls = []
+    for number in range(writes):
+        key, entry = item("CASE", f"S{number}"), item(f"OPEN{number}")
+        of = shape("PutItem", "put", condition="attribute_not_exists(PK)")
+        calls.append(call("PutItem", number * 60, of, key=key, index_keys=(("GSI2", entry),)))
+        asked = shape("Query", "ask", index="GSI2", key=(KeyPredicate("status", "=", "OPEN<n>"),))
+        told = {"target": GSI2, "key": entry, "returned": (), "count": 0}
+        calls.append(call("Query", number * 60 + after_ms / 1000, asked, **told))
+    return traffic(GSI2, calls=book(*calls), place=Place(partition_key=("status",)))
+
+
+def test_clocks_may_differ_by_ten_milliseconds_before_a_lag_is_over_the_tolerance() -> None:
+    assert outcome(unseen(5_010)) is None
+    assert finding(unseen(5_011)).evidence["lag_p50_seconds_low"] == 5.001
+
+
+def test_a_median_just_at_what_is_borne_is_medium() -> None:
+    evidence = probed(*[6_000.0] * 50, *[12_000.0] * 10, ages=(1000, 5000, 7000, 11_000, 13_000))
+    lag = estimate_lag(probe_pairs(evidence.probes))
+    assert lag is not None
+    assert lag.p50 is not None
+    for borne, severity in ((lag.p50.low, Severity.MEDIUM), (lag.p50.low - 0.001, Severity.HIGH)):
+        place = Place(staleness_tolerance_seconds=borne)
+        assert finding(traffic(GSI2, probes=evidence.probes, place=place)).severity is severity
+
+
+def test_how_many_reads_missed_a_write_is_told_where_reads_came_so_late() -> None:
+    late = finding(probed(*[9_000.0] * 20))
+    assert late.summary.endswith("where 5 are borne; 28% of reads a second after a write missed it")
+    soon = tuple(LagProbe(GSI2, "k", n, ((400.0, 400.0, False), (900.0, 900.0, True))) for n in range(20))
+    one = finding(traffic(GSI2, probes=soon, place=Place(staleness_tolerance_seconds=0.1)))
+    assert one.evidence["stale_share_after_a_second"] is None
+    assert one.summary.endswith("where 0.1 are borne")
+
+
+def test_strong_reads_can_be_taken_back() -> None:
+    assert [(advice.risk, advice.reversible) for advice in finding(probed(*[9_000.0] * 20)).advice] == [
+        (Risk.NONE, None),
+        (Risk.LOW, True),
+    ]
 
 
 def test_a_table_has_no_lag() -> None:

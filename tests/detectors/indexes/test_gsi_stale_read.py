@@ -6,7 +6,7 @@ import pytest
 
 from analyzer.detectors.indexes.gsi_stale_read import GsiStaleRead
 from analyzer.model.calls import CallPart, ReturnedItem
-from analyzer.model.finding import Confidence, Finding, Severity
+from analyzer.model.finding import Confidence, Finding, Risk, Severity
 from analyzer.model.shape import KeyPredicate, PartShape
 from analyzer.model.sight import Skipped, SkipReason
 from analyzer.model.traffic import Place, Traffic
@@ -65,9 +65,14 @@ def test_a_conditional_write_that_loses_after_it_is_harm() -> None:
     assert "use-conditional-write" in {advice.action for advice in one.advice}
 
 
+def test_a_condition_that_fails_five_seconds_after_the_read_still_belongs_to_it() -> None:
+    (one,) = found(write(), read(0.5), lost(5.5))
+    assert one.evidence["failed_conditions"] == 1
+
+
 @pytest.mark.parametrize(
     "failed",
-    [lost(5.6), lost(key=OTHER), lost(trace="u"), lost(target=CASES.at("GSI1")), write(0.6)],
+    [lost(5.501), lost(key=OTHER), lost(trace="u"), lost(target=CASES.at("GSI1")), write(0.6)],
     ids=["later", "another item", "another trace", "elsewhere", "a write that went well"],
 )
 def test_what_does_not_follow_from_the_read_is_no_harm_of_it(failed: Any) -> None:
@@ -174,6 +179,45 @@ def test_the_pattern_of_the_read_is_named() -> None:
     (one,) = GsiStaleRead().detect(evidence)
     assert isinstance(one, Finding)
     assert (one.pattern, one.caller) == ("load-case", "api")
+
+
+def test_of_several_reads_the_middle_gap_and_the_caller_of_most_are_told() -> None:
+    reads = [
+        (write(at, trace=trace), read(at + gap, trace=trace, caller=caller))
+        for at, (trace, gap, caller) in enumerate(
+            [("a", 0.1, "web"), ("b", 0.2, "api"), ("c", 0.4, "api"), ("d", 0.8, "api"), ("e", 0.9, "web")]
+        )
+    ]
+    (one,) = found(*(call for pair in reads for call in pair))
+    assert one.caller == "api"
+    assert {name: value for name, value in one.evidence.items() if name.startswith("gap")} == {
+        "gap_least_ms": 100,
+        "gap_median_ms": 400,
+        "gap_most_ms": 900,
+    }
+    assert one.summary == (
+        "5 times api read cases/GSI2 400 ms (median) after its own write of the same trace: the index may not have had"
+        " it yet"
+    )
+
+
+def test_what_came_of_it_is_told() -> None:
+    (one,) = found(write(index_keys=(("GSI2", OPEN),)), read(returned=[OTHER]), lost())
+    assert one.summary.startswith("1 time api read")
+    assert one.summary.endswith("trace: 1 results were stale, 1 conditional writes that followed lost")
+
+
+def test_one_whole_trace_among_calls_without_is_enough() -> None:
+    assert len(found(read(-3.0, trace=None), write(), read())) == 1
+
+
+def test_a_strong_read_and_a_condition_can_be_taken_back() -> None:
+    (one,) = found(write(), read(), lost())
+    assert [(advice.risk, advice.reversible) for advice in one.advice] == [
+        (Risk.NONE, None),
+        (Risk.LOW, True),
+        (Risk.LOW, True),
+    ]
 
 
 def test_fewer_reads_than_asked_for_are_nothing() -> None:
