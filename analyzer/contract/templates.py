@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from msgspec import Struct
 
 from analyzer.contract.templates_masks import DELIMITERS, Segment, cut
+from analyzer.requests.tokens import DIGITS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -212,12 +213,35 @@ def _literals(words: Counter[str], rows: Sequence[_Row], depth: int, place: _Pla
     others = whole - sum(words.values())
     if len(words) == 1 and not others:
         return supported if _is_alike(next(iter(supported)), place.before) else set()
-    ways: dict[str, set[tuple[str, ...]]] = {}
+    bearing: dict[str, list[_Row]] = {}
     for row in rows:
-        text = row.segments[depth].text if row.segments[depth].text in supported else ""
-        ways.setdefault(text, set()).add(tuple(s.text if s.kind == "word" else "" for s in row.segments[depth + 1 :]))
-    told = [frozenset(way) for text, way in ways.items() if text in supported]
+        bearing.setdefault(row.segments[depth].text, []).append(row)
+    told = [_what_follows(bearing[word], depth, place.least) for word in sorted(supported)]
     return supported if len(set(told)) == len(told) > 1 and not stray else set()
+
+
+def _what_follows(rows: Sequence[_Row], depth: int, least: float) -> frozenset[tuple[str, ...]]:
+    """Return the words that go on after a place, empty where anything but a few words stands.
+
+    Names may be words too, and those that follow two values differ by chance: only what most of them share tells kinds
+    apart.
+    """
+    whole = sum(row.weight for row in rows)
+    columns: list[set[str]] = []
+    for place in range(depth + 1, len(rows[0].segments)):
+        words: Counter[str] = Counter()
+        for row in rows:
+            if row.segments[place].kind == "word":
+                words[row.segments[place].text] += row.weight
+        frequent = {word for word, weight in words.items() if weight >= least}
+        is_steady = len(frequent) <= _MOST_LITERALS and sum(words[w] for w in frequent) >= (1 - _STRAY) * whole
+        columns.append(frequent if is_steady else set())
+    ways = [[*zip(columns, row.segments[depth + 1 :], strict=True)] for row in rows]
+    return frozenset(
+        tuple(s.text if words else "" for words, s in way)
+        for way in ways
+        if all(s.text in words for words, s in way if words)
+    )
 
 
 def _is_alike(word: str, before: str) -> bool:
@@ -271,9 +295,16 @@ def _written(parts: Sequence[_Part], form: str, rows: Sequence[_Row]) -> Learnt:
                 continue
         if len(seen) == 1 and weight >= _LEAST_VARIETY:
             unsure = unsure or "it was seen with one value alone, and may be a constant"
-        texts.append(part.literal + (f"<{part.kind}>" if part.kind else ""))
+        texts.append(part.literal + _variable(part.kind))
     text = texts[0] + "".join(mark + piece for mark, piece in zip(form, texts[1:], strict=True))
     return Learnt(text, weight, tuple(row.text for row in rows), unsure)
+
+
+def _variable(kind: str) -> str:
+    """Write a variable; digits have the name that they have wherever a key is shown without a contract."""
+    if kind == "number":
+        return DIGITS
+    return f"<{kind}>" if kind else ""
 
 
 def _of_rest(rows: Sequence[_Row], delimiters: str, learnt: Sequence[Learnt]) -> list[Learnt]:

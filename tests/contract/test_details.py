@@ -14,7 +14,7 @@ from analyzer.requests.lexicon import Lexicon
 if TYPE_CHECKING:
     from analyzer.contract.seen import Identity
 
-CASE = (("PK", "CASE#<number>"),)
+CASE = (("PK", "CASE#<n>"),)
 LIST: Identity = (None, "Query", (CASE,), False, False)
 
 

@@ -43,14 +43,14 @@ def test_each_attribute_has_templates_of_its_own() -> None:
 def test_conditions_keep_their_operator() -> None:
     records = [query("PK = :p AND SK < :s", p=f"A#{n}", s=f"DUE#2026-06-{n}") for n in range(10, 20)]
     records += [query("PK = :p AND begins_with(SK, :s)", p=f"A#{n}", s="DUE#") for n in range(10, 20)]
-    assert learnt(*records) == {"cases": {"PK": ["A#<number>"], "SK": ["< DUE#<date>", "begins_with DUE#"]}}
+    assert learnt(*records) == {"cases": {"PK": ["A#<n>"], "SK": ["< DUE#<date>", "begins_with DUE#"]}}
 
 
 def test_both_ends_of_between_stand_in_one_template() -> None:
     records = [query("PK = :p AND SK BETWEEN :a AND :b", p="A#1", a=f"D#{n}", b=f"D#{n + 9}") for n in range(10, 40)]
     half = query("PK = :p AND SK BETWEEN :a AND :b", p="A#1", a="D#1")
     found = learnt(*records, half)["cases"]
-    assert found["SK"] == ["between D#<number> and D#<number>"]
+    assert found["SK"] == ["between D#<n> and D#<n>"]
 
 
 def test_what_cannot_be_written_as_a_template_is_left_out() -> None:
@@ -70,8 +70,8 @@ def test_index_keys_and_parts_are_looked_at_too() -> None:
         ],
     )
     assert learnt(*[one] * 5) == {
-        "cases": {"GPK": ["OPEN"], "PK": ["NOTE#<number>"]},
-        "outbox": {"GPK": ["AT#<number>"], "PK": ["BOX#<number>"]},
+        "cases": {"GPK": ["OPEN"], "PK": ["NOTE#<n>"]},
+        "outbox": {"GPK": ["AT#<n>"], "PK": ["BOX#<n>"]},
     }
 
 
@@ -87,7 +87,7 @@ def test_what_a_contract_declares_is_left_to_it() -> None:
     records = [record(key=key(f"CASE#{n}")) for n in range(9)] + [record(key=key(f"USER#{n}")) for n in range(9)]
     records += [query("PK = :p AND SK BETWEEN :a AND :b", p="CASE#1", a="A#1", b="A#2")]
     found = learnt(*records, known=known)
-    assert found["cases"] == {"PK": ["CASE#<caseId>", "USER#<number>"], "SK": ["between A#<a> and A#<b>"]}
+    assert found["cases"] == {"PK": ["CASE#<caseId>", "USER#<n>"], "SK": ["between A#<a> and A#<b>"]}
     assert "ca*" in found
 
 
