@@ -54,12 +54,13 @@ class LimitBeforeFilter(Struct, frozen=True):
         rows = rows_of_shape(traffic, paging.shape, paging.caller)
         declared = declared_of(rows[0], traffic) if rows else None
         limit = declared.discards_at_most if declared is not None else None
-        return max(limit or 0.0, self.short_share)
+        return self.short_share if limit is None else max(limit, self.short_share)
 
     def _finding(self, paging: Paging, short: list[Call], traffic: Traffic) -> Finding:
         shape, caller = paging.shape, paging.caller
         empty = sum(call.count == 0 for call in short)
-        returned, examined = sum(call.count or 0 for call in short), sum(call.scanned or 0 for call in short)
+        returned = sum(call.count for call in short if call.count is not None)
+        examined = sum(call.scanned for call in short if call.scanned is not None)
         rows = rows_of_shape(traffic, shape, caller)
         filtered = ", ".join(shape.filter_attributes) or "its filter"
         is_sure = len(short) >= self.sure_pages
@@ -87,7 +88,7 @@ class LimitBeforeFilter(Struct, frozen=True):
                 "items_examined": examined,
                 "items_returned": returned,
                 "filter_attributes": filtered,
-                "passed_share": percent(returned / examined) if examined else None,
+                "passed_share": percent(returned / examined),
             },
             advice=(
                 ask_stopper(caller),

@@ -83,11 +83,10 @@ class UnpacedScan(Struct, frozen=True):
             and (provisioned is None or rate >= self.capacity_share * provisioned)
         )
         severity = Severity.HIGH if victims else Severity.MEDIUM if is_heavy else Severity.LOW
-        has_limit = pace.limit is not None and pace.pause_seconds is not None
         pages = (
-            f", pages of {pace.limit} items {number(round(pace.pause_seconds or 0.0, 2))} seconds apart"
-            if has_limit
-            else ""
+            ""
+            if pace.limit is None or pace.pause_seconds is None
+            else f", pages of {pace.limit} items {number(round(pace.pause_seconds, 2))} seconds apart"
         )
         return finding(
             self.name,

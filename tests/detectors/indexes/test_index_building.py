@@ -60,3 +60,14 @@ def test_a_build_of_which_nothing_else_was_seen_is_told_with_its_table() -> None
 @pytest.mark.parametrize("evidence", [traffic(), traffic(GSI2, place=Place(index_status="ACTIVE")), traffic(GSI2)])
 def test_what_stands_is_not_being_built(evidence: Traffic) -> None:
     assert found(evidence) == []
+
+
+@pytest.mark.parametrize(
+    ("mode", "events", "is_advised"),
+    [("PROVISIONED", 5, True), ("PROVISIONED", 0, False), ("PAY_PER_REQUEST", 5, False)],
+)
+def test_only_refusals_of_a_provisioned_index_ask_for_capacity(mode: str, events: float, *, is_advised: bool) -> None:
+    refused = series("OnlineIndexThrottleEvents", [events], target=GSI2)
+    place = Place(index_status="CREATING", capacity=Capacity(mode, 5.0, 5.0))
+    (one,) = found(traffic(GSI2, place=place, metrics=(refused,)))
+    assert ("raise-index-capacity" in {advice.action for advice in one.advice}) is is_advised

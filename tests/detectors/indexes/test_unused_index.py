@@ -5,7 +5,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from analyzer.detectors.indexes.unused_index import UnusedIndex
-from analyzer.model.finding import Change, Confidence, Finding, Severity
+from analyzer.detectors.money import prices_at
+from analyzer.knowledge.prices import write_cost
+from analyzer.model.finding import Change, Confidence, Finding, Risk, Severity
 from analyzer.model.sight import Sight, Skipped, SkipReason
 from analyzer.model.table import IndexDescription, Replica, TableDescription
 from analyzer.model.traffic import Capacity, Declared, Place, Traffic
@@ -21,8 +23,8 @@ FORTNIGHT = Window(0, 14 * DAY)
 TOLD = frozenset({Sight.METRICS, Sight.TABLE})
 
 
-def outcome(evidence: Traffic) -> Finding | Skipped | None:
-    return next(iter(UnusedIndex().detect(evidence)), None)
+def outcome(evidence: Traffic, **thresholds: Any) -> Finding | Skipped | None:
+    return next(iter(UnusedIndex(**thresholds).detect(evidence)), None)
 
 
 def daily(metric: str, *values: float, **fields: Any) -> MetricSeries:
@@ -57,6 +59,7 @@ def test_provisioned_capacity_and_storage_cost_whether_it_is_written_or_not() ->
     one = outcome(unread(place=described(size=4 * 2**30, units=10.0)))
     assert isinstance(one, Finding)
     assert (one.evidence["capacity_usd"], one.evidence["storage_usd"], one.cost_per_month_usd) == (5.69, 1.0, 6.69)
+    assert one.severity is Severity.MEDIUM
 
 
 def test_under_five_dollars_a_month_it_is_low() -> None:
@@ -65,8 +68,18 @@ def test_under_five_dollars_a_month_it_is_low() -> None:
     assert one.severity is Severity.LOW
 
 
-def test_what_is_not_known_of_its_costs_is_not_invented() -> None:
-    one = outcome(unread(place=Place(table=described().table, capacity=Capacity("PROVISIONED"))))
+@pytest.mark.parametrize(("less", "severity"), [(0.0, Severity.MEDIUM), (0.01, Severity.LOW)])
+def test_what_costs_just_so_much_is_medium(less: float, severity: Severity) -> None:
+    evidence = unread(written=864_000.0)
+    dollars = write_cost(10.0, "PAY_PER_REQUEST", prices_at(evidence)).dollars
+    one = outcome(evidence, low_dollars=dollars + less)
+    assert isinstance(one, Finding)
+    assert one.severity is severity
+
+
+@pytest.mark.parametrize("capacity", [Capacity("PROVISIONED"), Capacity("PROVISIONED", None, 5.0)])
+def test_what_is_not_known_of_its_costs_is_not_invented(capacity: Capacity) -> None:
+    one = outcome(unread(place=Place(table=described().table, capacity=capacity)))
     assert isinstance(one, Finding)
     assert (one.severity, one.cost_per_month_usd) == (Severity.MEDIUM, None)
 
@@ -155,3 +168,33 @@ def test_an_index_that_scans_or_patterns_want_is_to_be_used_not_deleted() -> Non
     assert isinstance(one, Finding)
     assert [advice.action for advice in one.advice] == ["collect-longer", "query-instead-of-scan", "remove-declaration"]
     assert one.evidence["declared_by"] == "by-status"
+
+
+@pytest.mark.parametrize(
+    ("is_scanned", "is_declared", "actions"),
+    [
+        (True, False, ["collect-longer", "query-instead-of-scan"]),
+        (False, True, ["collect-longer", "remove-declaration"]),
+        (False, False, ["collect-longer", "delete-index"]),
+    ],
+)
+def test_an_index_is_deleted_only_where_nobody_wants_it(
+    *, is_scanned: bool, is_declared: bool, actions: list[str]
+) -> None:
+    scan = row(shape("Scan", filter_attributes=("status",)), UNDECLARED)
+    patterns = {"by-status": Declared(id="by-status", index="GSI2")} if is_declared else {}
+    place = described(partition_key=("status",), patterns=patterns)
+    one = outcome(unread(place=place, base=traffic(CASES, rows=(scan,) if is_scanned else ())))
+    assert isinstance(one, Finding)
+    assert [advice.action for advice in one.advice] == actions
+    last = one.advice[-1]
+    if last.action == "query-instead-of-scan":
+        assert (last.risk, last.reversible) == (Risk.LOW, True)
+
+
+def test_a_deletion_says_that_it_changes_production() -> None:
+    one = outcome(unread())
+    assert isinstance(one, Finding)
+    look, delete = one.advice
+    assert ((look.command or "")[-9:], (delete.command or "")[-18:]) == ("read-only", "changes production")
+    assert (delete.risk, delete.reversible) == (Risk.HIGH, True)

@@ -2,8 +2,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import pytest
+
+from analyzer.detectors.money import cost_of
 from analyzer.detectors.reads.count_by_reading import CountByReading
-from analyzer.model.finding import Finding, Severity
+from analyzer.model.finding import Direction, Finding, Risk, Severity
 from analyzer.model.traffic import Capacity, Place
 from tests.support.calls import book, call, item
 from tests.support.evidence import DECLARED, row, shape, traffic
@@ -79,3 +82,38 @@ def test_a_count_of_the_whole_table_may_be_looked_up() -> None:
 def test_to_read_items_is_not_to_count_them() -> None:
     assert found(traffic(rows=(counting(of=shape("Query")), counting(secondary=True)))) == []
     assert found(traffic(rows=())) == []
+
+
+@pytest.mark.parametrize(
+    ("units", "resumed", "many"), [(2000, 40, 1), (1999, 40, 0), (3000, 30, 1), (3100, 29, 0)], ids=str
+)
+def test_two_pages_and_a_hundred_units_a_count_are_worth_a_counter(units: float, resumed: float, many: int) -> None:
+    assert len(found(traffic(rows=(counting(units, resumed=resumed),)))) == many
+
+
+def test_pages_of_a_count_that_began_earlier_are_of_one_count() -> None:
+    (one,) = found(traffic(rows=(counting(requests=5, resumed=5),)))
+    assert (one.evidence["counts"], one.evidence["pages_a_count"]) == (1, 5)
+
+
+def test_one_row_that_tells_units_or_failed_is_enough() -> None:
+    (one,) = found(traffic(rows=(counting(), counting(0, units_known=0.0, throttled_failed=1))))
+    assert (one.severity, one.evidence["read_units"]) == (Severity.HIGH, 6000)
+
+
+@pytest.mark.parametrize(("less", "severity"), [(0.0, Severity.MEDIUM), (0.01, Severity.LOW)])
+def test_what_costs_just_so_much_is_medium(less: float, severity: Severity) -> None:
+    evidence = traffic(rows=(counting(),))
+    dollars = cost_of(6000, evidence, Direction.READ).dollars
+    (one,) = CountByReading(low_dollars=dollars + less).detect(evidence)
+    assert isinstance(one, Finding)
+    assert one.severity is severity
+
+
+def test_a_counter_can_be_given_up_again() -> None:
+    (one,) = found(traffic(rows=(counting(),)))
+    assert [(advice.risk, advice.reversible) for advice in one.advice] == [
+        (Risk.NONE, None),
+        (Risk.LOW, True),
+        (Risk.LOW, True),
+    ]

@@ -28,3 +28,10 @@ def test_an_undeclared_scan_belongs_to_another_detector() -> None:
 
 def test_a_declared_query_is_no_scan() -> None:
     assert list(DeclaredScan().detect(traffic(rows=(row(shape("Query"), DECLARED),)))) == []
+
+
+def test_one_row_that_tells_units_is_enough() -> None:
+    rows = (row(SCAN, ARCHIVE, "a", read_units=512), row(SCAN, ARCHIVE, "b", units_known=0.0))
+    (one,) = DeclaredScan().detect(traffic(rows=rows))
+    assert isinstance(one, Finding)
+    assert one.evidence["read_units"] == 512

@@ -57,6 +57,19 @@ def test_one_empty_page_among_many_that_are_read_on_is_an_accident() -> None:
     assert found(*pairs) == []
 
 
+def test_half_of_the_pages_left_empty_are_a_habit() -> None:
+    pairs = [page(10 * n, trace=f"t{n}") for n in range(4)]
+    pairs += [page(10 * n + 1, trace=f"t{n}", resumed=True, more=False) for n in range(2)]
+    (one,) = found(*pairs)
+    assert one.evidence == {
+        "empty_pages_left": 2,
+        "keys": 1,
+        "pages_followed": 2,
+        "items_examined": 2580,
+        "filter_attributes": "done",
+    }
+
+
 def test_a_statement_is_told_to_follow_its_token() -> None:
     statement = shape("ExecuteStatement", "s", key=(), statement='SELECT * FROM "cases" WHERE PK = ?')
     (one,) = found(page(of=statement, scanned=None, trace="a"))

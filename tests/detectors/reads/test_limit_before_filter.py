@@ -57,6 +57,17 @@ def test_who_reads_on_half_of_the_time_knows_how() -> None:
     assert found(*(page(number) for number in range(5)), *later) == []
 
 
+def test_who_stops_half_of_the_time_does_not() -> None:
+    later = [call("Query", 50 + n, of=FILTERED, resumed=True, trace=f"t{n}", count=5) for n in range(2)]
+    (one,) = found(*(page(number) for number in range(4)), *later)
+    assert (one.evidence["short_pages_left"], one.evidence["left_share"]) == (2, 0.5)
+
+
+def test_what_the_filter_let_through_is_told() -> None:
+    (one,) = found(page(0), page(1, count=2), page(2))
+    assert (one.evidence["items_examined"], one.evidence["passed_share"]) == (30, "7%")
+
+
 def test_a_page_that_ended_before_its_limit_was_ended_by_its_size() -> None:
     assert found(page(scanned=9)) == []
 

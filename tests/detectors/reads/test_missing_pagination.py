@@ -2,6 +2,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import pytest
+
 from analyzer.detectors.reads.missing_pagination import MissingPagination
 from analyzer.model.finding import Confidence, Finding, Severity
 from analyzer.model.traffic import Declared, Place
@@ -84,6 +86,32 @@ def test_counts_that_nobody_told_are_left_out() -> None:
 def test_who_reads_on_half_of_the_time_knows_how() -> None:
     followed = [page(n, resumed=True, more=False) for n in range(4)]
     assert found(*reads(7), *followed) == []
+
+
+def test_who_stops_half_of_the_time_does_not() -> None:
+    followed = [page(n, resumed=True, more=False) for n in range(4)]
+    (one,) = found(*reads(8), *followed)
+    assert (one.evidence["answers_with_more_left"], one.evidence["left_share"]) == (4, 0.5)
+
+
+def test_the_largest_answer_is_told() -> None:
+    (one,) = found(page(0, count=10), page(1, count=3900), page(2, count=20))
+    assert one.evidence["most_items_returned"] == 3900
+    assert "takes the first page of cases for all: 3 of 3 answers had more, with 3,900 items at most" in one.summary
+
+
+def test_one_key_is_named() -> None:
+    (one,) = found(page())
+    assert "takes the first page of {key} in cases for all" in one.summary
+
+
+@pytest.mark.parametrize(
+    ("declared", "told"),
+    [({"returns_all": True}, "True"), ({"returns_all": False}, "False"), ({"items_per_key": 2}, None), ({}, None)],
+)
+def test_what_its_pattern_says_is_told(declared: dict[str, Any], told: str | None) -> None:
+    (one,) = found(*reads(3), **declared)
+    assert one.evidence["returns_all"] == told
 
 
 def test_a_shape_that_no_row_shows_has_no_pattern() -> None:

@@ -2,12 +2,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import pytest
+
 from analyzer.detectors.reads.strong_read_cost import StrongReadCost
-from analyzer.model.finding import Confidence, Finding, Severity
+from analyzer.model.finding import Confidence, Finding, Risk, Severity
 from analyzer.model.shape import Attribution, AttributionKind
 from analyzer.model.sight import Sight
 from analyzer.model.traffic import Declared, Place
-from tests.support.calls import book, call
+from tests.support.calls import book, call, item
 from tests.support.evidence import ALL_REQUEST_SIGHTS, UNDECLARED, row, shape, traffic
 
 if TYPE_CHECKING:
@@ -99,3 +101,33 @@ def test_leases_and_locks_of_known_libraries_are_read_strongly() -> None:
 
 def test_no_request_no_finding() -> None:
     assert found(traffic(rows=())) == []
+
+
+@pytest.mark.parametrize(("reads", "many"), [(10, 0), (11, 1)])
+def test_a_tenth_of_the_reads_that_guard_a_write_is_a_reason(reads: int, many: int) -> None:
+    write = shape("UpdateItem", "write", condition="version = :0")
+    calls = [call(at=60 * n, of=STRONG, key=item(f"CASE#{n}")) for n in range(reads)]
+    guarded = book(*calls, call(at=1, of=write, key=item("CASE#0")))
+    assert len(found(evidence(calls=guarded))) == many
+
+
+def test_shapes_of_one_pattern_are_one_finding() -> None:
+    (one,) = found(evidence("eventual", reading(units=60), reading(shape("Query", "q", consistent=True), units=60)))
+    assert (one.subject, one.evidence["read_units"]) == ("load-case", 120)
+    (scan,) = found(evidence(None, row(SCAN, UNDECLARED, read_units=3000)))
+    assert scan.subject == "scan"
+
+
+def test_one_row_that_tells_units_is_enough() -> None:
+    (one,) = found(evidence("eventual", reading(), reading(units=0, units_known=0.0)))
+    assert one.evidence["read_units"] == 3000
+
+
+def test_what_is_not_worth_a_change_hides_nothing_behind_it() -> None:
+    (one,) = found(evidence("eventual", reading(units=1), row(SCAN, UNDECLARED, read_units=3000)))
+    assert one.fingerprint == "scan"
+
+
+def test_an_eventual_read_can_be_made_strong_again() -> None:
+    (one,) = found(evidence())
+    assert (one.advice[1].risk, one.advice[1].reversible) == (Risk.LOW, True)

@@ -2,10 +2,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import pytest
+
 from analyzer.detectors.reads.unpaced_scan import UnpacedScan
-from analyzer.model.finding import Confidence, Finding, Severity
+from analyzer.model.finding import Confidence, Finding, Risk, Severity
 from analyzer.model.shape import Attribution, AttributionKind
 from analyzer.model.traffic import Capacity, Declared, Hurt, Place
+from analyzer.model.window import Window
 from tests.support.calls import book, call
 from tests.support.evidence import UNDECLARED, limit, row, shape, traffic
 
@@ -20,7 +23,14 @@ HUNDRED = Capacity("PROVISIONED", 100.0, 10.0)
 
 
 def pages(number: int = 100, every: float = 0.1, units: float = 9.0, limit: int | None = 8) -> list[Call]:
-    fields: dict[str, Any] = {"of": SCAN, "key": None, "caller": "backup", "limit": limit, "scanned": 8, "more": True}
+    fields: dict[str, Any] = {
+        "of": SCAN,
+        "key": None,
+        "caller": "backup",
+        "limit": limit,
+        "scanned": limit or 8,
+        "more": True,
+    }
     return [call("Scan", every * n, read_units=units, resumed=n > 0, **fields) for n in range(number)]
 
 
@@ -119,3 +129,71 @@ def test_a_pattern_of_another_table_says_nothing_of_its_pace() -> None:
 
 def test_no_request_no_finding() -> None:
     assert found(evidence(rows=(), calls=None)) == []
+
+
+@pytest.mark.parametrize(
+    ("fields", "many"),
+    [({"limit": 100}, 1), ({"limit": 101}, 0), ({"every": 0.2}, 1), ({"every": 0.201}, 0)],
+    ids=["small", "large", "back to back", "paced"],
+)
+def test_pages_of_a_hundred_items_a_fifth_of_a_second_apart_are_back_to_back(fields: dict[str, Any], many: int) -> None:
+    assert len(found(evidence(*pages(**fields), capacity=HUNDRED))) == many
+
+
+@pytest.mark.parametrize(("units", "severity"), [(1.0, Severity.MEDIUM), (0.99, Severity.LOW)])
+def test_a_tenth_of_the_table_is_much(units: float, severity: Severity) -> None:
+    assert only(evidence(*pages(units=units), capacity=HUNDRED)).severity is severity
+
+
+@pytest.mark.parametrize(("units", "many"), [(1.01, 1), (1.0, 0)])
+def test_what_the_table_has_is_not_too_much(units: float, many: int) -> None:
+    assert len(found(evidence(*pages(units=units, limit=None)))) == many
+
+
+def test_pages_without_a_limit_tell_none() -> None:
+    one = only(evidence(*pages(limit=None)))
+    assert one.summary.endswith("where 10 are provisioned: nothing paces it")
+
+
+def test_pages_that_follow_at_once_say_so() -> None:
+    assert "pages of 8 items 0 seconds apart" in only(evidence(*pages(every=0.0))).summary
+
+
+def test_what_came_in_less_than_a_second_is_taken_as_a_second_s() -> None:
+    rows = (row(SCAN, BACKUP, "backup", read_units=15),)
+    assert only(evidence(rows=rows, calls=None, window=Window(0, 500))).evidence["units_a_second"] == 15
+
+
+def test_a_pattern_of_another_table_hides_none_behind_it() -> None:
+    other = Attribution(AttributionKind.DECLARED, "elsewhere")
+    rows = (row(SCAN, other, read_units=90_000), row(SCAN, BACKUP, "backup", read_units=90_000))
+    assert only(evidence(rows=rows, calls=None)).pattern == "backup"
+
+
+def test_whom_a_hot_key_refuses_the_scan_does_not_hurt() -> None:
+    hurt = (Hurt("api", "load-case", "GetItem", 9, 0, 100),)
+    one = only(evidence(*pages(), throttles=(limit("key-range", hurt=hurt),)))
+    assert (one.severity, one.victims) == (Severity.MEDIUM, ())
+
+
+@pytest.mark.parametrize(
+    ("most", "capacity", "rate", "declared"),
+    [
+        (50, HUNDRED, "50 units a second", None),
+        (None, HUNDRED, "10 units a second", "max_units_per_second: 10"),
+        (None, Capacity("PROVISIONED", 5.0, 5.0), "1 units a second", "max_units_per_second: 1"),
+        (None, Capacity("PAY_PER_REQUEST"), "a declared rate", "max_units_per_second: 200"),
+    ],
+)
+def test_the_rate_that_is_advised_is_declared_or_a_tenth_of_the_table(
+    most: float | None, capacity: Capacity, rate: str, declared: str | None
+) -> None:
+    advice = {each.action: each for each in only(evidence(*pages(), most=most, capacity=capacity)).advice}
+    assert f"from a token bucket of {rate}, and wait" in advice["pace-scan"].text
+    assert (advice["update-declaration"].snippet if declared else None) == declared
+    assert ("update-declaration" in advice) is (declared is not None)
+
+
+def test_a_pace_and_an_export_can_be_given_up_again() -> None:
+    by_action = {each.action: (each.risk, each.reversible) for each in only(evidence(*pages())).advice}
+    assert (by_action["pace-scan"], by_action["use-export"]) == ((Risk.LOW, True), (Risk.NONE, True))
