@@ -53,7 +53,8 @@ class UnneededTransaction(Struct, frozen=True):
         writes = row.shape.writes
         units = sum(one.write_units.value if writes else one.read_units.value for one in rows) * told.alone_share
         is_priced = writes and any(one.units_known for one in rows)
-        cost = cost_of(units / 2, traffic, Direction.WRITE)
+        saved = units / 2
+        cost = cost_of(saved, traffic, Direction.WRITE)
         return finding(
             self.name,
             traffic,
@@ -75,7 +76,7 @@ class UnneededTransaction(Struct, frozen=True):
                 "items_each": round(told.items_each, 2),
                 "with_a_reason": len(told.reasoned),
                 "share_of_writes": _share_of_writes(traffic) if writes else None,
-                "saving_units": round(units / 2, 1) if is_priced else None,
+                "saving_units": round(saved, 1) if is_priced else None,
                 "price": cost.basis if is_priced else None,
             },
             cost_per_month_usd=round(cost.dollars, 2) or None if is_priced else None,

@@ -36,11 +36,30 @@ def test_an_expired_session_is_worse_than_an_expired_leftover(purpose: str | Non
     (one,) = found(read(), place=place, rows=(row(shape("GetItem", "GetItem")),))
     assert (one.severity, one.confidence, one.pattern) == (severity, Confidence.LIKELY, "load-case")
     assert (one.evidence["attribute"], one.evidence["expired_returned"]) == ("expires", 1)
+    assert one.summary.startswith("1 expired item was served")
+
+
+@pytest.mark.parametrize(
+    ("told", "declared", "named", "shown", "subject"),
+    [
+        ("until", "expires", "until", "until", "until"),
+        (None, "until", "until", "until", ""),
+        (None, None, "their time to live", "expires", ""),
+    ],
+)
+def test_the_attribute_is_that_of_the_items_else_the_declared_one(
+    told: str | None, declared: str | None, named: str, shown: str, subject: str
+) -> None:
+    (one,) = found(read(attribute=told), place=Place(ttl_attribute=declared))
+    assert one.summary.endswith(f"with no filter on {named}")
+    assert one.subject == subject
+    assert f'["{shown}"]' in (one.advice[1].snippet or "")
 
 
 def test_a_get_is_compared_and_a_query_filtered() -> None:
     (one,) = found(read(), read("Query", 3), read("Query"), rows=())
     assert one.summary.startswith("5 expired items were served")
+    assert [advice.reversible for advice in one.advice] == [None, True, True, True]
     assert changes(one) == [
         "filter-expired",
         "filter-expired",
@@ -51,7 +70,8 @@ def test_a_get_is_compared_and_a_query_filtered() -> None:
         "filter-expired",
         "use-conditional-write",
     ]
-    (queried,) = found(read("Query"))
+    (queried,) = found(read("Query", 2))
+    assert queried.summary.startswith("2 expired items were served")
     assert any("FilterExpression" in (advice.snippet or "") for advice in queried.advice)
 
 

@@ -37,14 +37,43 @@ def test_transactions_of_one_item_are_low_and_cost_twice() -> None:
     (one,) = found(*sent())
     assert (one.severity, one.confidence, one.direction) == (Severity.LOW, Confidence.CERTAIN, Direction.WRITE)
     assert (one.evidence["items_each"], one.evidence["saving_units"]) == (1.0, 20.0)
-    assert [advice.action for advice in one.advice] == ["fix-caller", "drop-transaction"]
+    assert one.cost_per_month_usd == 0.11
+    assert [(advice.action, advice.reversible) for advice in one.advice] == [
+        ("fix-caller", None),
+        ("drop-transaction", True),
+    ]
     assert (one.advice[1].snippet or "").startswith("table.update_item(")
 
 
 def test_the_share_of_writes_in_transactions_is_told() -> None:
-    rows = (row(WRITE, UNDECLARED, requests=20, write_units=40), row(shape("PutItem", "p"), requests=60))
+    put = shape("PutItem", "p")
+    rows = (
+        row(WRITE, UNDECLARED, requests=20, write_units=40),
+        row(put, requests=60),
+        row(put, requests=60, secondary=True),
+        row(requests=900),
+    )
     (one,) = found(*sent(), rows=rows)
     assert one.evidence["share_of_writes"] == 0.25
+
+
+def test_ten_are_enough_and_few_of_one_caller_hide_no_other() -> None:
+    (one,) = found(*sent(9, caller="rare"), *sent(10), rows=(row(WRITE, UNDECLARED), row(WRITE, caller="rare")))
+    assert one.caller == "api"
+
+
+def test_half_of_what_those_of_one_item_cost_is_saved() -> None:
+    rows = (
+        row(shape("TransactWriteItems", "unit-less", writes=True, key=()), requests=5, units_known=0.0),
+        row(WRITE, UNDECLARED, requests=20, write_units=40),
+    )
+    (one,) = found(*sent(18), *sent(2, members=3), rows=rows)
+    assert (one.evidence["saving_units"], one.evidence["one_item_share"], one.fingerprint) == (18, 0.9, "tw")
+
+
+def test_the_plain_call_is_that_of_the_first() -> None:
+    (one,) = found(*sent(1, operation="Put"), *sent(19))
+    assert (one.advice[1].snippet or "").startswith("table.put_item(")
 
 
 def test_where_tokens_are_not_told_it_is_likely() -> None:
@@ -81,6 +110,8 @@ def test_what_has_a_reason_or_cannot_be_told_is_silent(calls: list[Any]) -> None
 def test_a_declared_reason_is_one(declared: Declared) -> None:
     rows = (row(WRITE, DECLARED, requests=20, write_units=40),)
     assert found(*sent(), rows=rows, place=Place(patterns={"load-case": declared})) == []
+    other = row(shape("TransactWriteItems", "other", writes=True, key=()), UNDECLARED)
+    assert len(found(*sent(), rows=(*rows, other), place=Place(patterns={"load-case": declared}))) == 1
     plain = Place(patterns={"load-case": Declared(id="load-case")})
     assert len(found(*sent(), rows=rows, place=plain)) == 1
 
