@@ -29,6 +29,7 @@ _MOST_TOLD = 6
 _WEIGHTY = ("partition_key", "kind", "operation", "key", "name")
 """The fields whose guesses are told first: much follows from them."""
 
+_MOST_SCANS = 3
 _NOTHING_TO_JUDGE = 3
 
 
@@ -98,6 +99,7 @@ def infer(
     else:
         add(draft, target, is_dry=dry_run)
         _tell_guesses(draft)
+    _tell_scans(draft)
     if complaints:
         raise typer.Exit(_NOTHING_TO_JUDGE)
 
@@ -183,3 +185,13 @@ def _tell_guesses(draft: Draft) -> None:
         print(f"  {one}", file=sys.stderr)
     if number > _MOST_TOLD:
         print(f"  and {number - _MOST_TOLD} more", file=sys.stderr)
+
+
+def _tell_scans(draft: Draft) -> None:
+    """Say what `check` will fail of what was drafted, and what to do: it asks of each Scan what traffic cannot tell."""
+    scans = [one["id"] for table in draft.document["tables"] for one in table["patterns"] if one["operation"] == "Scan"]
+    if scans:
+        names = ", ".join(scans[:_MOST_SCANS]) + (" and more" if len(scans) > _MOST_SCANS else "")
+        are = "is a Scan" if len(scans) == 1 else "are Scans"
+        mend = "add purpose, schedule and max_units_per_second, or delete what nobody meant"
+        _say(f"`dynascope check` fails until somebody says why {names} {are}: {mend}")

@@ -31,6 +31,9 @@ _MOST_PLACES = 2_000
 _MOST_SKELETONS = 4_096
 _MOST_TEMPLATES = 64
 _ENDS = 2
+_LONGEST = 2_048
+"""The bytes of a partition key at most; a sort key has half of it. DynamoDB refuses what is longer."""
+
 _CLEAR = frozenset({None, "reveal"})
 
 Place = tuple[str, str, str]
@@ -55,6 +58,8 @@ class KeySamples:
         """Look at the keys of one record."""
         is_sure = record.keys not in _CLEAR
         for table, attribute, operator, texts in self._conditions(record):
+            if any(len(text) > _LONGEST for text in texts):
+                continue
             place = (table, attribute, "=" if operator == "IN" else operator)
             values = self._values.get(place)
             if values is None:

@@ -77,6 +77,18 @@ def test_without_a_file_it_is_printed_and_no_key_is_in_it(log: Path, capsys: pyt
     assert "17x" not in text
 
 
+def test_a_scan_is_told_with_what_check_will_ask_of_it(log: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert execute(["infer", str(log)]) == 0
+    told = "`dynascope check` fails until somebody says why scan-cases is a Scan: add purpose, schedule and"
+    assert told in capsys.readouterr().err
+    log.write_text("\n".join(lines()[:2]) + "\n")
+    assert execute(["infer", str(log)]) == 0
+    assert "dynascope check" not in capsys.readouterr().err
+    log.write_text("\n".join(line(n, op="Scan", table=f"t{n}") for n in range(4)) + "\n")
+    assert execute(["infer", str(log)]) == 0
+    assert "scan-t0, scan-t1, scan-t2 and more are Scans" in capsys.readouterr().err
+
+
 def test_a_contract_is_never_overwritten(log: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert execute(["infer", str(log), "-o", str(log)]) == 2
     assert "infer never overwrites a contract" in capsys.readouterr().err

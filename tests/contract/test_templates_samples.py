@@ -40,6 +40,11 @@ def test_each_attribute_has_templates_of_its_own() -> None:
     assert learnt(*records) == {"cases": {"PK": ["CASE#<id>"], "SK": ["META"]}}
 
 
+def test_nothing_is_learnt_from_keys_longer_than_dynamodb_takes() -> None:
+    assert learnt(*(record(key=key("A#" + "x#" * 2_000)) for _ in range(9))) == {}
+    assert learnt(*(record(key=key("A#" + "x" * 2_046)) for _ in range(9))) == {"cases": {"PK": ["A#<id>"]}}
+
+
 def test_conditions_keep_their_operator() -> None:
     records = [query("PK = :p AND SK < :s", p=f"A#{n}", s=f"DUE#2026-06-{n}") for n in range(10, 20)]
     records += [query("PK = :p AND begins_with(SK, :s)", p=f"A#{n}", s="DUE#") for n in range(10, 20)]
