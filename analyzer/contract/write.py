@@ -7,6 +7,7 @@ import sys
 from io import StringIO
 from typing import TYPE_CHECKING, Any
 
+from msgspec.structs import replace
 from ruamel.yaml import YAML
 from ruamel.yaml.comments import CommentedMap, CommentedSeq
 
@@ -37,8 +38,12 @@ _NAMED_BY = {"entities": "name", "indexes": "name", "patterns": "id"}
 def write_contract(draft: Draft) -> str:
     """Return the YAML text of a draft; it loads as a contract."""
     lines = ["version: 1", "tables:" if draft.document["tables"] else "tables: []"]
+    unsure: dict[str, list[Unsure]] = {}
+    for one in draft.unsure:
+        unsure.setdefault(one.table, []).append(one)
     for table in draft.document["tables"]:
-        lines += _indented(table_lines(table, draft), 2)
+        own = replace(draft, unsure=tuple(unsure.get(table["name"], ())))  # looked at for each item of the table
+        lines += _indented(table_lines(table, own), 2)
     text = "".join(f"{line}\n" for line in lines)
     concealed = _CONCEALED if is_concealed(text) else ""
     return _HEADER + concealed + text + "".join(_aside(one) for one in draft.set_aside)
