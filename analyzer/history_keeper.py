@@ -1,8 +1,8 @@
 """History beside a loop: closed minutes are written down, old ones tidied, and the past is read for detectors.
 
 Nothing waits for a disk or for S3. What cannot be written is tried again for two hours, then counted as lost; after a
-restart that goes on as far as the daemon knows those minutes again. It is logged once, stands as a gap in every report
-while it lasts, and the daemon goes on: the hole is in history itself, which says what it covers.
+restart that goes on as far as the daemon knows those minutes again. It is logged once a minute, stands as a gap in
+every report while it lasts, and the daemon goes on: the hole is in history itself, which says what it covers.
 """
 
 from __future__ import annotations
@@ -83,6 +83,7 @@ class HistoryKeeper:
         self._wake = asyncio.Event()
         self._in_hand: Instant | None = None
         self._failing: dict[str, str] = {}
+        self._said: dict[str, Instant] = {}
         self._holes: deque[Window] = deque(maxlen=_MOST_HOLES)
         self._days: dict[int, Day] = {}
         self._today: Day | None = None
@@ -165,6 +166,15 @@ class HistoryKeeper:
                 today.finish(at)
                 self._today.looked = today.looked
         self._day_of(at).note(at, findings, snapshots, book)
+        self._remind(at)
+
+    def _remind(self, at: Instant) -> None:
+        """Say once a minute what still cannot be done."""
+        self._said = {what: self._said.get(what, at) for what in self._failing}
+        for what, said in self._said.items():
+            if not 0 <= at - said < MINUTE_MS:
+                self._said[what] = at
+                self._log.error(what, because=self._failing[what], waiting=len(self._waiting), lost=self.lost)
 
     def _day_of(self, at: Instant) -> Day:
         """Return the day of an instant; one that was let go begins anew, and reads its files before it writes any."""
@@ -287,7 +297,7 @@ class HistoryKeeper:
         return True
 
     def _tell(self, what: str, because: str | None) -> None:
-        """Say once that something fails, and once that it works again."""
+        """Say that something fails, which `_remind` repeats, and once that it works again."""
         before = self._failing.pop(what, None)
         if because is not None:
             self._failing[what] = because

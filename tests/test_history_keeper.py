@@ -201,6 +201,19 @@ def test_a_full_disk_is_said_once_and_what_waits_is_written_when_there_is_room(
     assert desk.log.lines[1:] == [("info", "mended")]
 
 
+def test_what_fails_is_said_again_once_a_minute(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(desk.dataset, "write_minutes", broken)
+    desk.keeper.take(desk.closed(10))
+    asyncio.run(desk.keeper.write())
+    for seconds in range(0, 130, 10):
+        desk.keeper.look(T + seconds * 1000, [], [], lambda: CallBook(()))
+    assert desk.log.lines == [("error", "history cannot be written")] * 3
+    monkeypatch.undo()
+    asyncio.run(desk.keeper.write())
+    desk.keeper.look(T + 300_000, [], [], lambda: CallBook(()))
+    assert desk.log.lines[3:] == [("info", "mended")]
+
+
 def test_a_file_of_the_day_that_failed_is_written_the_next_time(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     async def full(*_: object, **__: object) -> None:
         raise HistoryError("cannot write: No space left on device")
