@@ -52,7 +52,7 @@ class WriteAmplification(Struct, frozen=True):
         if seen.table_units < self.least_units:
             yield Skipped(self.name, traffic.target.table, traffic.target.index, SkipReason.TOO_LITTLE)
             return
-        cost = _cost(seen.index_units, seen.seconds, traffic)
+        cost = _cost([seen], traffic)
         judged = self._judge(seen, traffic, is_dear=cost.dollars >= self.low_dollars)
         if judged is not None:
             yield self._finding(seen, traffic, cost, *judged)
@@ -111,7 +111,7 @@ class WriteAmplification(Struct, frozen=True):
         is_expected = any(one.place.expected_write_amplification is not None for one in traffic.indexes)
         if ratio < self.most_ratio or is_expected:
             return
-        cost = _cost(sum(one.index_units for one in seen.values()), max(one.seconds for one in seen.values()), traffic)
+        cost = _cost(seen.values(), traffic)
         dearest = max(seen, key=lambda index: seen[index].ratio)
         yield finding(
             self.name,
@@ -141,9 +141,10 @@ class WriteAmplification(Struct, frozen=True):
         )
 
 
-def _cost(units: float, seconds: float, traffic: Traffic) -> Cost:
-    capacity = traffic.place.capacity
-    return write_cost(units / max(seconds, 1.0), capacity.billing_mode, prices_at(traffic))
+def _cost(seen: Iterable[Amplification], traffic: Traffic) -> Cost:
+    """Return what indexes cost a month, each at the rate of its own stretch: a second at least."""
+    a_second = sum(one.index_units / max(one.seconds, 1.0) for one in seen)
+    return write_cost(a_second, traffic.place.capacity.billing_mode, prices_at(traffic))
 
 
 def _advice(seen: Amplification, traffic: Traffic, caller: str | None) -> Iterator[Advice]:

@@ -19,6 +19,7 @@ from analyzer.traffic.sequences import FanOut, fan_outs
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from analyzer.model.calls import Call
     from analyzer.model.shape import Shape
     from analyzer.model.traffic import Traffic
 
@@ -50,23 +51,21 @@ class NPlusOne(Struct, frozen=True):
             return
         pairs: dict[tuple[str, str], list[FanOut]] = defaultdict(list)
         for fan in fan_outs(book, target, self.least_reads):
-            pairs[fan.first.fingerprint, fan.reads[0].fingerprint].append(fan)
+            pairs[fan.first.fingerprint, _read_of(fan).fingerprint].append(fan)
         for fans in pairs.values():
             yield self._finding(fans, traffic)
 
     def _finding(self, fans: list[FanOut], traffic: Traffic) -> Finding:
-        first, reads = fans[0].first, fans[0].reads
+        first, read = fans[0].first, _read_of(fans[0])
         most = max(len(fan.reads) for fan in fans)
         seconds = max((fan.reads[-1].time - fan.reads[0].time) / 1000 for fan in fans)
-        units = sum(call.read_units or 0.0 for fan in fans for call in fan.reads)
-        counted = [fan for fan in fans if fan.first.count is not None]
-        one_each = [
-            fan for fan in counted if abs(len(fan.reads) - (fan.first.count or 0)) <= self.near * len(fan.reads)
-        ]
+        units = [call.read_units for fan in fans for call in fan.reads if call.read_units is not None]
+        counted = [(len(fan.reads), fan.first.count) for fan in fans if fan.first.count is not None]
+        one_each = [reads for reads, results in counted if abs(reads - results) <= self.near * reads]
         is_sure = bool(counted) and len(one_each) * 2 >= len(counted)
-        dollars = cost_of(units, traffic, Direction.READ).dollars
+        dollars = cost_of(sum(units), traffic, Direction.READ).dollars
         is_slow = seconds >= self.slow_seconds or dollars >= self.dear_dollars
-        caller, read_at = reads[0].caller, reads[0].target
+        caller, read_at = read.caller, read.target
         where = "" if read_at == traffic.target else f" of {read_at}"
         times = "once" if len(fans) == 1 else f"{number(len(fans))} times"
         declared = next((row for row in traffic.rows if row.shape.fingerprint == first.fingerprint), None)
@@ -75,12 +74,12 @@ class NPlusOne(Struct, frozen=True):
             traffic,
             Severity.MEDIUM if is_slow else Severity.LOW,
             f"a {first.operation} of {who(caller)} on {traffic.target} was followed by {number(most)}"
-            f" {reads[0].operation} calls{where}, one key each, in its trace ({times}): up to"
+            f" {read.operation} calls{where}, one key each, in its trace ({times}): up to"
             f" {number(round(seconds, 2))} seconds of round trips",
             confidence=Confidence.CERTAIN if is_sure else Confidence.LIKELY,
             because=None if is_sure else "the number of reads is not known to be that of the results",
-            subject=f"{first.fingerprint} {reads[0].fingerprint}",
-            fingerprint=reads[0].fingerprint,
+            subject=f"{first.fingerprint} {read.fingerprint}",
+            fingerprint=read.fingerprint,
             caller=caller,
             pattern=None if declared is None else declared.attribution.pattern,
             direction=Direction.READ,
@@ -89,9 +88,9 @@ class NPlusOne(Struct, frozen=True):
                 "results": first.count,
                 "traces": len(fans),
                 "seconds": round(seconds, 3),
-                "read_units": round(units, 1),
+                "read_units": round(sum(units), 1) if units else None,
                 "parent": first.shape.text(),
-                "child": reads[0].shape.text(),
+                "child": read.shape.text(),
             },
             advice=(
                 ask_owner(
@@ -99,9 +98,14 @@ class NPlusOne(Struct, frozen=True):
                     "which of these reads it needs for one answer",
                     "tells what to read together",
                 ),
-                *_advice(first.shape, reads[0].shape, most),
+                *_advice(first.shape, read.shape, most),
             ),
         )
+
+
+def _read_of(fan: FanOut) -> Call:
+    """Return the first of the reads of a fan: all are of one shape."""
+    return fan.reads[0]
 
 
 def _advice(first: Shape, read: Shape, reads: int) -> Iterator[Advice]:

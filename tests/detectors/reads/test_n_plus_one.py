@@ -2,8 +2,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import pytest
+
+from analyzer.detectors.money import cost_of
 from analyzer.detectors.reads.n_plus_one import NPlusOne
-from analyzer.model.finding import Confidence, Finding, Severity
+from analyzer.model.finding import Confidence, Direction, Finding, Risk, Severity
 from analyzer.model.sight import Skipped, SkipReason
 from analyzer.model.target import Target
 from tests.support.calls import book, call, item
@@ -90,3 +93,64 @@ def test_without_traces_it_cannot_be_known() -> None:
 def test_where_nothing_was_queried_nothing_was_missed() -> None:
     assert found(call("GetItem")) == []
     assert list(NPlusOne().detect(traffic())) == []
+
+
+def test_of_several_traces_the_longest_is_told() -> None:
+    one = only(*fan(12, every=1.0), *fan(10, trace="b"))
+    assert (one.evidence["reads"], one.evidence["seconds"], one.evidence["read_units"]) == (12, 11.0, 11.0)
+    assert "followed by 12 GetItem calls, one key each, in its trace (2 times): up to 11 seconds" in one.summary
+
+
+def test_the_caller_of_the_first_read_is_named() -> None:
+    first, begin, *_ = fan(10, caller="web")
+    assert only(first, begin, *fan(10, caller="api")[2:]).caller == "web"
+
+
+def test_units_that_nobody_told_are_unknown() -> None:
+    assert only(*fan(read_units=None)).evidence["read_units"] is None
+
+
+@pytest.mark.parametrize(
+    ("results", "confidence"),
+    [
+        ((12,), Confidence.CERTAIN),
+        ((8,), Confidence.CERTAIN),
+        ((13,), Confidence.LIKELY),
+        ((7,), Confidence.LIKELY),
+        ((10, 100), Confidence.CERTAIN),
+        ((10, 100, 100), Confidence.LIKELY),
+    ],
+    ids=str,
+)
+def test_ten_reads_are_of_the_results_where_these_are_about_as_many(
+    results: tuple[int, ...], confidence: Confidence
+) -> None:
+    """In half of the traces at least."""
+    assert only(*(one for n, count in enumerate(results) for one in fan(trace=f"t{n}", count=count))).confidence is (
+        confidence
+    )
+
+
+@pytest.mark.parametrize(("seconds", "severity"), [(0.3, Severity.MEDIUM), (0.299, Severity.LOW)])
+def test_three_tenths_of_a_second_are_slow(seconds: float, severity: Severity) -> None:
+    assert only(*fan(every=seconds / 9)).severity is severity
+
+
+@pytest.mark.parametrize(("less", "severity"), [(0.0, Severity.MEDIUM), (0.01, Severity.LOW)])
+def test_what_costs_just_so_much_is_dear(less: float, severity: Severity) -> None:
+    evidence = traffic(calls=book(*fan(every=0.002, read_units=500.0)), rows=(row(LIST),))
+    dollars = cost_of(5000, evidence, Direction.READ).dollars
+    (one,) = NPlusOne(dear_dollars=dollars + less).detect(evidence)
+    assert isinstance(one, Finding)
+    assert one.severity is severity
+
+
+def test_batches_take_a_hundred_keys_each() -> None:
+    batch, key = only(*fan(101)).advice[1:]
+    assert "100 keys a call: 2 instead of 101" in batch.text
+    assert [(each.risk, each.reversible) for each in (batch, key)] == [(Risk.LOW, True), (Risk.HIGH, True)]
+
+
+def test_one_query_among_calls_without_traces_may_have_been_followed() -> None:
+    (skipped,) = found(call("Query"), call("GetItem"))
+    assert isinstance(skipped, Skipped)
