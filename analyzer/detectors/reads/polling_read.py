@@ -23,6 +23,7 @@ from analyzer.traffic.sequences import Repeated, repeats
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from analyzer.knowledge.prices import Cost
     from analyzer.model.calls import CallBook
     from analyzer.model.traffic import Traffic
 
@@ -65,7 +66,7 @@ class PollingRead(Struct, frozen=True):
             return
         for poll in self._polls(traffic.calls, traffic):
             throttled = sum(_is_throttled(call) for call in poll.every)
-            share, dollars = _share(poll, traffic), cost_of(poll.units or 0.0, traffic, Direction.READ).dollars
+            share, dollars = _share(poll, traffic), _cost(poll, traffic).dollars
             is_dear = dollars >= self.medium_dollars or (share >= self.least_share and dollars >= self.least_dollars)
             is_dear = is_dear and not _is_declared(poll, traffic)
             is_refused = bool(throttled) or (share >= self.least_share and bool(read_refusals(traffic)))
@@ -101,7 +102,7 @@ class PollingRead(Struct, frozen=True):
 
     def _finding(self, poll: _Poll, share: float, throttled: int, traffic: Traffic) -> Finding:
         call = poll.first[0]
-        cost = cost_of(poll.units or 0.0, traffic, Direction.READ)
+        cost = _cost(poll, traffic)
         of_what = "calls that read" if poll.units is None else "read units"
         row = next((row for row in traffic.rows if row.shape.fingerprint == call.fingerprint), None)
         key = one_key(poll.first, traffic)
@@ -148,15 +149,20 @@ class PollingRead(Struct, frozen=True):
             return Severity.HIGH
         if any(is_throttle(call.error) for call in poll.every):
             return Severity.HIGH
-        dollars = cost_of(poll.units or 0.0, traffic, Direction.READ).dollars
-        taken = capacity_share(poll.units or 0.0, traffic, Direction.READ) or 0.0
-        is_medium = throttled or refused or dollars >= self.medium_dollars or taken >= self.least_share
+        taken = None if poll.units is None else capacity_share(poll.units, traffic, Direction.READ)
+        is_much = taken is not None and taken >= self.least_share
+        is_medium = throttled or refused or is_much or _cost(poll, traffic).dollars >= self.medium_dollars
         return Severity.MEDIUM if is_medium else Severity.LOW
 
 
 def _units(calls: Calls, stretch: float) -> float | None:
     told = [call.read_units for call in calls if call.read_units is not None]
     return sum(told) * stretch if told else None
+
+
+def _cost(poll: _Poll, traffic: Traffic) -> Cost:
+    """Return what it costs a month: nothing that is known, where no call tells its units."""
+    return cost_of(poll.units or 0.0, traffic, Direction.READ)
 
 
 def _share(poll: _Poll, traffic: Traffic) -> float:
@@ -186,11 +192,10 @@ def _is_lease(repeated: Repeated, book: CallBook, traffic: Traffic) -> bool:
 
 
 def _stretch(book: CallBook, traffic: Traffic) -> float:
-    """Return by how much the window is longer than what the book covers of it."""
+    """Return by how much the window is longer than what the book covers of it; 1 where it covers nothing of it."""
     window = traffic.window
-    if book.since is None or book.since <= window.start:
-        return 1.0
-    return window.seconds * 1000 / max(window.end - book.since, 1)
+    covered = window.end - max(book.since or window.start, window.start)
+    return window.seconds * 1000 / covered if covered > 0 else 1.0
 
 
 def _is_throttled(call: Call) -> bool:
