@@ -107,7 +107,7 @@ class PollingRead(Struct, frozen=True):
         row = next((row for row in traffic.rows if row.shape.fingerprint == call.fingerprint), None)
         key = one_key(poll.first, traffic)
         refusals = read_refusals(traffic)
-        of_metrics = any(SourceName.CLOUDWATCH_METRICS.value in hit.sources for hit in refusals)
+        told = (source for hit in refusals for source in hit.sources)
         many = f"{number(poll.asked)} keys of " if poll.asked > 1 else ""
         place = f"{many}{traffic.target}" if key is None else f"{{key}} in {traffic.target}"
         beside = ", while reads are refused" if throttled or refusals else ""
@@ -117,8 +117,8 @@ class PollingRead(Struct, frozen=True):
             self._severity(poll, share, throttled, refused=bool(refusals), traffic=traffic),
             f"{who(call.caller)} reads {place} every {number(round(poll.period.seconds, 1))} seconds by"
             f" {call.operation}, {number(len(poll.first))} times, {number(len(poll.every))} calls:"
-            f" {percent(min(share, 1.0))} of the {of_what}{beside}",
-            sources=(SourceName.REQUEST_LOG.value, *((SourceName.CLOUDWATCH_METRICS.value,) if of_metrics else ())),
+            f" {percent(share)} of the {of_what}{beside}",
+            sources=tuple(dict.fromkeys((SourceName.REQUEST_LOG.value, *told))),
             subject=call.fingerprint,
             key=key,
             fingerprint=call.fingerprint,
@@ -134,8 +134,8 @@ class PollingRead(Struct, frozen=True):
                 "calls": len(poll.every),
                 "read_units": None if poll.units is None else round(poll.units, 1),
                 "units_a_time": None if poll.units is None else round(poll.units / len(poll.first), 1),
-                "share_of_read_units": None if poll.units is None else round(min(share, 1.0), 4),
-                "share_of_reads": round(min(share, 1.0), 4) if poll.units is None else None,
+                "share_of_read_units": None if poll.units is None else round(share, 4),
+                "share_of_reads": round(share, 4) if poll.units is None else None,
                 "throttled_calls": throttled,
                 "filter_attributes": ", ".join(call.shape.filter_attributes) or None,
                 "price": cost.basis,
@@ -170,7 +170,7 @@ def _share(poll: _Poll, traffic: Traffic) -> float:
     if poll.units is not None:
         return share_of_reads(poll.units, traffic)
     reads = sum(row.requests.value for row in traffic.rows if not row.shape.writes)
-    return len(poll.every) / max(reads, len(poll.every), 1)
+    return len(poll.every) / max(reads, len(poll.every))
 
 
 def _is_declared(poll: _Poll, traffic: Traffic) -> bool:
@@ -180,7 +180,7 @@ def _is_declared(poll: _Poll, traffic: Traffic) -> bool:
     declared = declared_of(row, traffic)
     if declared is None:
         return False
-    rate = len(poll.first) * 1000 / max(last.time - first.time, 1)
+    rate = len(poll.first) * 1000 / (last.time - first.time)
     often = max(declared.p95_rate or 0.0, declared.peak_rate or 0.0)
     return declared.schedule is not None or rate <= often
 

@@ -10,6 +10,7 @@ from analyzer.detectors.indexes.write_amplification import WriteAmplification
 from analyzer.detectors.money import cost_of, prices_at
 from analyzer.knowledge.prices import write_cost
 from analyzer.model.finding import Confidence, Direction, Finding, Risk, Severity
+from analyzer.model.sight import Skipped
 from analyzer.model.table import IndexDescription, TableDescription
 from analyzer.model.traffic import Place
 from analyzer.model.window import Window
@@ -54,6 +55,8 @@ def together(units: float, *at: float, **fields: Any) -> Traffic:
 
 def test_a_hundred_units_are_judged() -> None:
     assert only(written((MOVE, 100.0, 200.0))).severity is Severity.LOW
+    (one,) = WriteAmplification().detect(written((MOVE, 99.0, 198.0)))
+    assert isinstance(one, Skipped)
 
 
 @pytest.mark.parametrize(("less", "severity"), [(0.0, Severity.MEDIUM), (0.01, Severity.LOW)])

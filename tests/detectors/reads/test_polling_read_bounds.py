@@ -11,7 +11,7 @@ from analyzer.detectors.reads.polling_read import PollingRead
 from analyzer.model.calls import CallTry
 from analyzer.model.finding import Direction, Finding, Risk, Severity
 from analyzer.model.shape import Attribution, AttributionKind
-from analyzer.model.traffic import Declared, MetricThrottles, Place
+from analyzer.model.traffic import Capacity, Declared, MetricThrottles, Place
 from tests.support.calls import book, call, item
 from tests.support.evidence import limit, row, shape, traffic
 
@@ -137,6 +137,19 @@ def test_what_the_book_covers_stands_for_the_window(since: int | None, units: fl
     assert only(evidence(*calls, calls=book(*calls, since=since))).evidence["read_units"] == units
 
 
+def test_one_call_of_its_own_that_fails_is_high() -> None:
+    first, *others = polls(units=1.0)
+    (failed,) = polls(1, units=1.0, error=CODE)
+    assert only(evidence(failed, *others, others=1_000)).severity is Severity.HIGH
+    assert found(evidence(first, *others, others=1_000)) == []
+
+
+@pytest.mark.parametrize(("units", "severity"), [(100.0, Severity.MEDIUM), (99.9, Severity.LOW)])
+def test_a_tenth_of_what_is_provisioned_is_medium(units: float, severity: Severity) -> None:
+    place = Place(capacity=Capacity("PROVISIONED", 100.0, 10.0))
+    assert only(evidence(*polls(units=units), place=place), least_dollars=0.5).severity is severity
+
+
 # who, and what is declared
 
 
@@ -144,6 +157,23 @@ def test_what_the_book_covers_stands_for_the_window(since: int | None, units: fl
 def test_what_is_asked_as_often_as_declared_is_declared(rate: float, many: int) -> None:
     place = Place(declared=True, patterns={"poll": Declared(id="poll", p95_rate=rate)})
     assert len(found(evidence(*polls(), place=place))) == many
+
+
+@pytest.mark.parametrize("rates", [{}, {"p95_rate": 0.01}, {"peak_rate": 0.01}], ids=str)
+def test_what_comes_once_in_twenty_seconds_is_declared_by_no_lower_rate(rates: dict[str, Any]) -> None:
+    place = Place(declared=True, patterns={"poll": Declared(id="poll", **rates)})
+    assert len(found(evidence(*polls(15, every=20.0, units=200.0), place=place))) == 1
+
+
+def test_a_rate_is_of_the_time_from_the_first_to_the_last() -> None:
+    place = Place(declared=True, patterns={"poll": Declared(id="poll", p95_rate=0.06)})
+    assert len(found(evidence(*at(range(200, 300, 10), 300.0), place=place))) == 1
+
+
+def test_what_it_filters_by_is_told() -> None:
+    filtered = shape("Scan", "scan", key=(), filter="due < :0", filter_attributes=("due",))
+    assert only(evidence(*polls(of=filtered))).evidence["filter_attributes"] == "due"
+    assert only(evidence(*polls())).evidence["filter_attributes"] is None
 
 
 def test_its_own_pattern_is_named() -> None:
