@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.mutate import trial
 from tests.mutate.explained import explanations
 from tests.mutate.mutations import mutants
 from tests.mutate.targets import targets
@@ -35,6 +36,20 @@ def test_a_mutant_that_a_test_looks_at_is_noticed_and_one_at_the_bound_is_not(tm
 def test_a_test_of_the_bound_notices_the_rest(tmp_path: Path) -> None:
     target = made_up(tmp_path, WARM + "    assert is_warm(7) is True\n")
     assert all(is_noticed(target, each.tree, 1) for each in mutants(SOURCE))
+
+
+def test_a_mutant_that_goes_round_for_ever_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(trial, "_LEAST_SECONDS", 1)
+    rounds = ast.parse("def is_warm(heat):\n    while True:\n        pass\n")
+    assert is_noticed(made_up(tmp_path, WARM), rounds, 0)
+
+
+def test_a_mutant_is_not_noticed_for_what_else_the_machine_does(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(trial, "_LEAST_SECONDS", 1)
+    slow = WARM.replace("def test_warm():", "import time\n\n\ndef test_warm():\n    time.sleep(1.2)")
+    assert not is_noticed(made_up(tmp_path, slow), ast.parse(SOURCE), 0)
 
 
 def test_a_module_whose_own_tests_fail_has_no_time(tmp_path: Path) -> None:

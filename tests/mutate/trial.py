@@ -5,7 +5,9 @@ from __future__ import annotations
 import importlib.abc
 import importlib.machinery
 import io
+import math
 import os
+import resource
 import signal
 import sys
 import time
@@ -38,7 +40,9 @@ _QUIET = (
 _OURS = {"analyzer", "collectors", "dashboards", "deploy", "dynascope_sampler"}
 _LEAST_SECONDS = 10
 _TIMES_AS_LONG = 8
-"""A mutant that takes so many times what the module itself takes goes round for ever: noticed."""
+"""A mutant that takes so many times the CPU that the module itself takes goes round for ever: noticed."""
+_TIMES_IDLE = 20
+"""So much longer than its CPU may a mutant last by the clock, beside other work; then it waits for ever."""
 
 
 class Target(NamedTuple):
@@ -68,19 +72,26 @@ class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 
 
 def is_noticed(target: Target, tree: ast.Module, seconds: float) -> bool:
-    """Say whether any test fails, or takes far longer than `seconds`, with the mutant in the module's place."""
+    """Say whether any test fails, or takes far more than `seconds` of CPU, with the mutant in the module's place."""
+    return _try(target, tree, seconds)[0]
+
+
+def _try(target: Target, tree: ast.Module, seconds: float) -> tuple[bool, float]:
+    """Return whether a mutant is noticed, and the CPU seconds that it took: other work on the machine is no sign."""
+    limit = math.ceil(max(_LEAST_SECONDS, _TIMES_AS_LONG * seconds))
     child = os.fork()
     if child == 0:
+        resource.setrlimit(resource.RLIMIT_CPU, (limit, limit + 1))
         os._exit(_tried(target, tree))
-    end = time.monotonic() + max(_LEAST_SECONDS, _TIMES_AS_LONG * seconds)
+    end = time.monotonic() + _TIMES_IDLE * limit
     while True:
-        done, status = os.waitpid(child, os.WNOHANG)
+        done, status, used = os.wait4(child, os.WNOHANG)
         if done:
-            return status != 0
+            return status != 0, used.ru_utime + used.ru_stime
         if time.monotonic() > end:
             os.kill(child, signal.SIGKILL)
             os.waitpid(child, 0)
-            return True
+            return True, float(limit)
         time.sleep(0.01)
 
 
@@ -92,9 +103,9 @@ def warm_up(target: Target) -> None:
 
 
 def take_seconds(target: Target, tree: ast.Module) -> float | None:
-    """Return how long the module's own tests take as it is; None where they do not pass."""
-    began = time.monotonic()
-    return None if is_noticed(target, tree, 60) else time.monotonic() - began
+    """Return how much CPU the module's own tests take as it is; None where they do not pass."""
+    is_failed, seconds = _try(target, tree, 60)
+    return None if is_failed else seconds
 
 
 def _tried(target: Target, tree: ast.Module) -> int:
