@@ -48,13 +48,28 @@ def beside(work: Callable[[], T]) -> asyncio.Future[T]:
         told: tuple[Callable[..., None], object]
         try:
             told = done.set_result, work()
-        except Exception as bug:  # noqa: BLE001 -- it is raised where it is awaited
-            told = done.set_exception, bug
+        except BaseException as bug:  # noqa: BLE001 -- it is raised where it is awaited
+            told = done.set_exception, _raisable(bug)
         with contextlib.suppress(RuntimeError):  # the loop has ended meanwhile
             loop.call_soon_threadsafe(settle, *told)
 
     threading.Thread(target=run, daemon=True).start()
     return done
+
+
+def _raisable(bug: BaseException) -> BaseException:
+    """Return what a future takes: it refuses the end of an iterator, and whoever awaits it would wait for ever."""
+    return RuntimeError(f"{type(bug).__name__} was raised") if isinstance(bug, StopIteration) else bug
+
+
+def _raising(work: Callable[[], T]) -> Callable[[], T]:
+    def do() -> T:
+        try:
+            return work()
+        except StopIteration as bug:
+            raise _raisable(bug) from bug
+
+    return do
 
 
 class InTurn:
@@ -68,7 +83,7 @@ class InTurn:
 
     async def do(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Do something when its turn has come, and return what it returns."""
-        return await asyncio.get_running_loop().run_in_executor(self._thread, partial(work, *args, **kwargs))
+        return await asyncio.get_running_loop().run_in_executor(self._thread, _raising(partial(work, *args, **kwargs)))
 
     def close(self) -> None:
         """Take nothing more."""

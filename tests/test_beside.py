@@ -49,6 +49,27 @@ async def test_what_fails_beside_the_loop_is_raised_where_it_is_awaited() -> Non
         await beside(lambda: 1 // 0)
 
 
+@pytest.mark.parametrize("is_in_turn", [True, False])
+async def test_an_iterator_that_ends_beside_the_loop_is_a_bug_as_any_other(*, is_in_turn: bool) -> None:
+    turn = InTurn()
+    async with asyncio.timeout(10):
+        with pytest.raises(RuntimeError, match="StopIteration"):
+            await (turn.do(next, iter(())) if is_in_turn else beside(lambda: next(iter(()))))
+    turn.close()
+
+
+async def test_whatever_ends_what_is_done_beside_the_loop_is_told() -> None:
+    class Odd(BaseException):
+        pass
+
+    def end() -> None:
+        raise Odd
+
+    async with asyncio.timeout(10):
+        with pytest.raises(Odd):
+            await beside(end)
+
+
 async def test_nothing_is_collected_until_the_last_one_leaves() -> None:
     sweeping = Sweeping()
     with sweeping.resting():

@@ -49,9 +49,9 @@ USUAL = Bounds()
 class Connections:
     """The connections that there are; `dropped` counts those that were ended, or not taken, by why.
 
-    Where there is no room, the connection of the same address that waits idle for longest makes room, and where there
-    are too many in all, that of the address with the most: who opens many and asks nothing shuts out nobody, not even
-    on its own address.
+    Where there is no room, the connection of the same address that asked nothing for longest makes room, and where
+    there are too many in all, that of the address with the most, or the next: who opens many and asks nothing shuts
+    out nobody, not even on its own address.
     """
 
     def __init__(self, bounds: Bounds, clock: Callable[[], float] = time.monotonic) -> None:
@@ -88,10 +88,17 @@ class Connections:
         if len(own) >= self.bounds.of_address and not self._make_room(own):
             return False
         is_full = sum(map(len, self._of_address.values())) >= self.bounds.most
-        if is_full and not self._make_room(max(self._of_address.values(), key=len)):
+        if is_full and not any(map(self._make_room, sorted(self._of_address.values(), key=len, reverse=True))):
             return False
         self._of_address.setdefault(one.address, {})[one] = None
         return True
+
+    def note(self, asked: web.Request) -> None:
+        """Note that a connection asked: it has been idle for less long than those that did not."""
+        one = asked.protocol
+        own = self._of_address.get(one.address, {}) if isinstance(one, _Connection) else {}
+        if one in own:
+            own[one] = own.pop(one)
 
     def leave(self, one: _Connection) -> None:
         """Forget a connection."""

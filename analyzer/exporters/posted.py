@@ -48,7 +48,8 @@ def _authority(origin: str) -> str:
 async def posted(request: Request, seconds: float = _BODY_SECONDS) -> bytes:
     """Return the body of a request that may say something; a foreign page cannot send one: it may not name JSON.
 
-    Raises HTTPRequestTimeout where it does not come within so many seconds.
+    Raises HTTPRequestTimeout where it does not come within so many seconds, HTTPBadRequest where it is cut, or packed
+    in a way that it is not.
     """
     refuse_strangers(request)
     if request.content_type != "application/json":
@@ -58,6 +59,8 @@ async def posted(request: Request, seconds: float = _BODY_SECONDS) -> bytes:
             return await _body(request)
     except TimeoutError:
         raise web.HTTPRequestTimeout(headers={"Connection": "close"}) from None
+    except (ConnectionError, web.RequestPayloadError):
+        raise web.HTTPBadRequest(reason="the body cannot be read", headers={"Connection": "close"}) from None
 
 
 async def _body(request: Request) -> bytes:

@@ -45,6 +45,7 @@ _HEADERS = {
 }
 _OF_REFUSALS = ("Allow", "Retry-After", "WWW-Authenticate")
 _CLOSE_SECONDS = 1.0
+_STRANGE = (HttpProcessingError, web.RequestPayloadError, ConnectionError)
 
 
 class Server:
@@ -165,6 +166,7 @@ class Server:
         self, request: web.Request, handler: Callable[[web.Request], Awaitable[web.StreamResponse]]
     ) -> web.StreamResponse:
         """Refuse names that a foreign page made up for this machine, and clients that may not ask."""
+        self._connections.note(request)
         if self._is_local and not is_loopback(host_of(request.headers.get("Host", "localhost"))):
             return web.Response(status=403, text="this address is served to this machine alone\n")
         try:
@@ -241,8 +243,8 @@ async def _be_careful(_request: web.Request, response: web.StreamResponse) -> No
 
 
 def _is_ours(told: logging.LogRecord) -> bool:
-    """Whether the web server speaks of a bug of ours, and not of what a stranger sent that is no HTTP."""
-    return told.exc_info is None or not isinstance(told.exc_info[1], HttpProcessingError)
+    """Whether the web server speaks of a bug of ours, and not of what a stranger sent, or cut, that is no HTTP."""
+    return told.exc_info is None or not isinstance(told.exc_info[1], _STRANGE)
 
 
 def _html(page: str) -> web.Response:

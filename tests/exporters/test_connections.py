@@ -77,6 +77,40 @@ async def test_in_all_the_address_with_the_most_makes_room() -> None:
             writer.close()
 
 
+async def test_who_asks_now_and_then_stays_and_who_never_asked_makes_room() -> None:
+    async with serving(Bounds(of_address=2)) as (server, port):
+        reader, writer = await opened(port)
+        silent = await opened(port)
+        writer.write(SCRAPE)
+        assert b"200" in await reader.readline()
+        assert b"200" in await scraped(port)
+        assert await ended(silent) == b""
+        writer.write(SCRAPE)
+        assert b"up 1" in await reader.readuntil(b"up 1\n")
+        assert server.dropped()["connections"] == 1
+        writer.close()
+
+
+async def test_where_the_address_with_the_most_is_at_work_another_makes_room(monkeypatch: pytest.MonkeyPatch) -> None:
+    is_asked, go_on = asyncio.Event(), asyncio.Event()
+
+    async def healthy(_server: Server, _request: web.Request) -> web.Response:
+        is_asked.set()
+        await go_on.wait()
+        return web.Response(text="ok\n")
+
+    monkeypatch.setattr(Server, "_health", healthy)
+    async with serving(Bounds(most=2)) as (_, port):
+        _, writer = await opened(port)
+        writer.write(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        await is_asked.wait()
+        silent = await opened(port, "127.0.0.2")
+        assert b"200" in await scraped(port, "127.0.0.3")
+        assert await ended(silent) == b""
+        go_on.set()
+        writer.close()
+
+
 @pytest.mark.parametrize("bounds", [Bounds(of_address=1), Bounds(most=1)])
 async def test_where_every_connection_is_at_work_one_more_is_not_taken(
     bounds: Bounds, monkeypatch: pytest.MonkeyPatch

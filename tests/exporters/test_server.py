@@ -238,6 +238,36 @@ async def test_what_is_no_http_is_refused_without_a_word_in_the_log(
     assert caplog.records == []
 
 
+_POST = b"POST /api/v1/changes HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+
+
+@pytest.mark.parametrize(
+    ("request_bytes", "status"),
+    [
+        (_POST + b"Content-Encoding: gzip\r\nContent-Length: 5\r\n\r\nhello", b"HTTP/1.1 400"),
+        (
+            b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nContent-Encoding: gzip\r\nContent-Length: 5\r\n\r\nhello",
+            b"HTTP/1.1 200",
+        ),
+    ],
+)
+async def test_a_body_that_is_not_packed_as_it_says_is_refused_without_a_word_in_the_log(
+    client: Client, request_bytes: bytes, status: bytes, caplog: pytest.LogCaptureFixture
+) -> None:
+    assert (await raw(client, request_bytes)).startswith(status)
+    assert caplog.records == []
+
+
+async def test_a_body_that_is_cut_is_no_word_in_the_log(client: Client, caplog: pytest.LogCaptureFixture) -> None:
+    _, writer = await asyncio.open_connection("127.0.0.1", int(client.url.rpartition(":")[2]))
+    writer.write(_POST + b"Content-Length: 50\r\n\r\n{")
+    await writer.drain()
+    assert (await client.get("/healthz"))[0] == 200
+    writer.transport.abort()
+    assert (await client.get("/healthz"))[0] == 200
+    assert caplog.records == []
+
+
 async def test_without_any_socket_it_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     async def listen(*_: object) -> None:
         return
