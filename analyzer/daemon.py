@@ -251,7 +251,7 @@ class Daemon:
             await self._pause((wait_ms if is_likely else 1) / 1000)
 
     async def _judge(self, end: Instant) -> None:
-        async with self._steady:
+        async with self._steady, contextlib.AsyncExitStack() as whatever_comes:
             started = time.perf_counter()
             status = self._stream.status()
             memory = await self._life.memory(end)
@@ -261,13 +261,13 @@ class Daemon:
             evidence = await self._ask(lambda watch: watch.gather(*gathered))
             evidence = replace(evidence, is_over=self._stop.is_set)
             judged = await self._sweeping.beside(lambda: conclude(evidence))
+            if judged.events.findings:
+                whatever_comes.push_async_callback(asyncio.to_thread, self._out.tell, judged.events)
             await self._ask(lambda watch: self._take_in(watch, judged))
             self._analysis_seconds = time.perf_counter() - started
             rendering = await self._render(of_analysis=True)
-        self._out.server.publish(rendering.exposition)
-        await self._out.server.export(judged.report)
-        if judged.events.findings:
-            await asyncio.to_thread(self._out.tell, judged.events)
+            self._out.server.publish(rendering.exposition)
+            await self._out.server.export(judged.report)
         await self._life.note(judged.report.findings, judged.report.as_of)
         if self._history is not None:
             snapshots = (one for batch in evidence.observations.batches for one in batch.tables)

@@ -133,6 +133,8 @@ async def test_what_there_was_no_room_for_is_among_the_metrics(stage: Stage, mon
     told = {line for line in shown[0].splitlines() if line.startswith("dynascope_dropped_total")}
     assert told == {
         'dynascope_dropped_total{what="printed-findings"} 3.0',
+        'dynascope_dropped_total{what="connections"} 0.0',
+        'dynascope_dropped_total{what="unread-answers"} 0.0',
         'dynascope_dropped_total{what="table-places"} 0.0',
         'dynascope_dropped_total{what="table-reaches"} 0.0',
     }

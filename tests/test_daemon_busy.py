@@ -11,6 +11,7 @@ import pytest
 from msgspec.structs import replace
 
 from analyzer.conclude import Evidence, GivenUpError, Judged, conclude
+from analyzer.exposing import Rendering, View, expose
 from analyzer.model.batch import StreamStatus
 from analyzer.watch import Watch
 from tests.test_daemon import Stage, until
@@ -69,6 +70,38 @@ async def test_it_answers_reads_on_and_ends_with_everything_noted_down(tmp_path:
     assert not slow.go_on.is_set()
     assert stage.state().positions[0].offset == (tmp_path / "log").stat().st_size
     assert Watch(stage.load(), stage.state()).records()["read"] == 7
+
+
+async def test_what_was_found_is_told_also_where_the_end_comes_before_it_is_shown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    began, go_on = threading.Event(), threading.Event()
+
+    def slow(view: View) -> Rendering:
+        if view.of_analysis:
+            began.set()
+            go_on.wait(10)
+        return expose(view)
+
+    monkeypatch.setattr("analyzer.daemon.expose", slow)
+    stage = Stage(tmp_path)
+    stage.write(300)
+    stage.now += 15_000
+    await stage.run_until(began.is_set)
+    go_on.set()
+    assert [found.detector for found in stage.told[0].findings] == ["unexpected-scan"]
+    assert stage.state().findings.alive
+
+
+async def test_a_bug_in_a_judgement_ends_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def break_down(_: Evidence) -> Judged:
+        raise StopIteration
+
+    monkeypatch.setattr("analyzer.daemon.conclude", break_down)
+    async with asyncio.timeout(20):
+        with pytest.raises(BaseExceptionGroup) as caught:
+            await Stage(tmp_path).daemon.run()
+    assert "StopIteration" in str(caught.value.exceptions[0])
 
 
 def test_a_judgement_that_is_over_concludes_nothing(tmp_path: Path) -> None:
