@@ -45,6 +45,8 @@ _HEADERS = {
 }
 _OF_REFUSALS = ("Allow", "Retry-After", "WWW-Authenticate")
 _CLOSE_SECONDS = 1.0
+_STALE_MS = 300_000
+"""Judging takes seconds at 500 busy tables: whoever judged nothing for so long hangs, or its machine does."""
 _STRANGE = (HttpProcessingError, web.RequestPayloadError, ConnectionError)
 
 
@@ -76,6 +78,7 @@ class Server:
         self._runner: web.AppRunner | None = None
         self._connections = Connections(bounds)
         self._is_local = True
+        self._judged_at: Instant = 0
         self.gate = Gate(access)
 
     @property
@@ -97,6 +100,7 @@ class Server:
     async def export(self, report: Report) -> None:
         """Show a report from now on."""
         self.shown.take(report)
+        self._judged_at = self._clock()
         self.screen.forget()
 
     def publish(self, exposition: Exposition) -> None:
@@ -195,6 +199,8 @@ class Server:
             return web.Response(text="standby\n")
         if self.shown.report is None:
             return web.Response(status=503, text="nothing judged yet\n")
+        if self._clock() - self._judged_at > _STALE_MS:
+            return web.Response(status=503, text="nothing judged for over five minutes\n")
         return web.Response(text="ok\n")
 
     async def _docs_index(self, _request: web.Request) -> web.Response:

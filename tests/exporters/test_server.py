@@ -64,6 +64,16 @@ async def test_the_process_is_healthy_before_it_is_ready(client: Client) -> None
     assert (await client.get("/readyz"))[0] == 200
 
 
+async def test_one_that_judged_nothing_for_minutes_is_not_ready_until_it_does(client: Client) -> None:
+    await client.server.export(report())
+    judged = client.server._judged_at
+    for later, status in ((300_000, 200), (300_001, 503)):
+        client.server._clock = lambda: judged + later  # noqa: B023 -- asked within the turn
+        assert (await client.get("/readyz"))[0] == status
+    await client.server.export(report())
+    assert (await client.get("/readyz"))[0] == 200
+
+
 async def test_one_that_stands_by_is_ready_to_take_over_and_says_so(client: Client) -> None:
     client.server.standing = lambda: Standing.WAITS
     assert (await client.get("/readyz"))[:2] == (200, "standby\n")
