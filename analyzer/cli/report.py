@@ -152,7 +152,7 @@ def _print(found: WeekReport, form: PageFormat | None, output: Path | None) -> N
         chosen = form or PageFormat.HTML
         output /= f"{_name(found)}.{_SUFFIXES[chosen]}"
     else:
-        is_read_here = output is None and sys.stdout.isatty()
+        is_read_here = output is None and sys.stdout is not None and sys.stdout.isatty()
         chosen = format_of(output, form, PageFormat.TEXT if is_read_here else PageFormat.MARKDOWN)
     print_page(_written(found, chosen), output)
 

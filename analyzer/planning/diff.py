@@ -205,7 +205,7 @@ def _pattern(
         units_after=after.total,
         dollars_before=before.dollars(rate, tariff),
         dollars_after=after.dollars(rate, tariff),
-        lost=None if first is None else _lost(first, second, new, is_used=observed is None or bool(rate)),
+        lost=None if first is None else _lost(first, second, new, None if observed is None else rate),
     )
 
 
@@ -242,17 +242,24 @@ def _what(first: object, second: object, *, is_changed: bool) -> str:
 
 
 def _lost(
-    first: PatternDeclaration, second: PatternDeclaration | None, new: TableDeclaration | None, *, is_used: bool
+    first: PatternDeclaration,
+    second: PatternDeclaration | None,
+    new: TableDeclaration | None,
+    observed: float | None,
 ) -> str | None:
-    """Say why a pattern has no index any more: it is gone, and the pattern was not moved to another key."""
+    """Say why a pattern has no index any more: it is gone, and the pattern was not moved to another key.
+
+    `observed` are its requests a second, None where nobody looked.
+    """
     declared = _held(new)
     if second is not None:
         if first.index is not None and first.index not in declared and second.scans:
             return f"{first.index} is gone, and a Scan serves it now"
         return None
-    if first.index is not None and first.index not in declared and is_used:
-        return f"{first.index} is gone with its declaration, and its requests go on"
-    return None
+    if first.index is None or first.index in declared or observed == 0:
+        return None
+    rest = "nobody looked whether its requests go on" if observed is None else "its requests go on"
+    return f"{first.index} is gone with its declaration, and {rest}"
 
 
 def _indexes(

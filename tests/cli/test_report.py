@@ -317,6 +317,13 @@ def test_on_a_terminal_it_is_text_and_markdown_elsewhere(
     assert capsys.readouterr().out.startswith("# ")
 
 
+def test_without_a_standard_output_the_report_is_judged_all_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.stdout", None)
+    assert execute(["report", "--history", str(tmp_path), "--fail-on", "never"]) == 3
+
+
 def test_a_folder_that_is_not_there_is_usage(capsys: pytest.CaptureFixture[str]) -> None:
     assert execute(["report", "--history", "nowhere"]) == 2
     assert execute(["report"]) == 2

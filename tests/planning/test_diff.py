@@ -126,7 +126,9 @@ def test_an_index_that_goes_takes_its_writes_with_it_and_a_pattern_that_still_ne
     table = only(diff := diff_contracts(contract(), after, None))
     assert indexes(table)["I"].what == "removed"
     assert patterns(table)["put"].units_after == 1
-    assert diff.breaks == ("orders: open loses its index: I is gone with its declaration, and its requests go on",)
+    assert diff.breaks == (
+        "orders: open loses its index: I is gone with its declaration, and nobody looked whether its requests go on",
+    )
     unused = diff_contracts(contract(), after, traffic(tmp_path, contract()))
     assert unused.breaks == ()
 
