@@ -28,6 +28,9 @@ _TURN_SECONDS = 0.001
 """So long a thread keeps its turn while another waits. Python's own 5 ms are felt: an answer takes several turns."""
 
 _SWEEP_SECONDS = 3600.0
+_LOOK_SECONDS = 60.0
+_MUCH = 200_000
+"""Objects, some 30 MB: connections that came and went leave cycles, which nobody frees while they are set aside."""
 
 
 def take_short_turns() -> None:
@@ -94,12 +97,13 @@ class Sweeping:
     """Keeps the collector of cyclic garbage from what a judgement makes: a million objects, and no cycle among them.
 
     It would look at all of them again and again while they come, and nothing else runs meanwhile. What is there
-    afterwards is set aside, and looked at once an hour, in case a cycle was among it.
+    afterwards is set aside, and looked at once an hour, or when it has more than doubled, in case cycles are among it.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
-        self._swept = clock()
+        self._swept = self._looked = clock()
+        self._kept = 0
         self._resting = 0
         self._lock = threading.Lock()
 
@@ -128,8 +132,17 @@ class Sweeping:
         return await beside(undisturbed)
 
     def _set_aside(self) -> None:
-        if self._clock() - self._swept >= _SWEEP_SECONDS:
+        now = self._clock()
+        if now - self._swept >= _SWEEP_SECONDS or self._has_grown(now):
             gc.unfreeze()
             gc.collect()
-            self._swept = self._clock()
+            gc.freeze()
+            self._swept, self._kept = now, gc.get_freeze_count()
         gc.freeze()
+
+    def _has_grown(self, now: float) -> bool:
+        """Whether much more is set aside than after the last sweep; counting takes milliseconds, so once a minute."""
+        if now - self._looked < _LOOK_SECONDS:
+            return False
+        self._looked = now
+        return gc.get_freeze_count() > 2 * self._kept + _MUCH

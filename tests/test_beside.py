@@ -79,7 +79,9 @@ async def test_nothing_is_collected_until_the_last_one_leaves() -> None:
     gc.unfreeze()
 
 
-def test_once_an_hour_what_was_set_aside_is_looked_at_too() -> None:
+@pytest.mark.parametrize("much", [0, 3600], ids=["when it has grown", "once an hour"])
+def test_what_was_set_aside_is_looked_at_too(much: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("analyzer.beside._MUCH", 10**9 if much else 0)
     now = [0.0]
     sweeping = Sweeping(lambda: now[0])
 
@@ -97,7 +99,11 @@ def test_once_an_hour_what_was_set_aside_is_looked_at_too() -> None:
     del ring
     gc.collect()
     assert gone == []
-    now[0] = 3601.0
+    now[0] = 59.0
+    with sweeping.resting():
+        pass
+    assert gone == []
+    now[0] = 61.0 + much
     with sweeping.resting():
         pass
     gc.unfreeze()
