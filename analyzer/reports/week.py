@@ -80,7 +80,7 @@ def report_week(week: Frame, past: Frames, contract: Contract, known: Known = NO
         undeclared=undeclared,
         heat=heat,
         forecasts=forecasts,
-        covered_share=_covered_share(week),
+        covered_share=_covered_so_far(week, _end(week, known)),
     )
     return WeekReport(
         week=week_name(week.window),
@@ -119,6 +119,16 @@ def _covered_share(week: Frame) -> float:
     return min(1.0, week.covered_seconds / week.window.seconds)
 
 
+def _end(week: Frame, known: Known) -> Instant:
+    """Return where a week ends that may not be over."""
+    return week.window.end if known.now is None else min(week.window.end, known.now)
+
+
+def _covered_so_far(week: Frame, end: Instant) -> float:
+    """Return which share of what is over was looked at."""
+    return min(1.0, week.covered_seconds * 1000 / max(1, end - week.window.start))
+
+
 def _dollars(traffics: tuple[Traffic, ...], bill: Bill) -> float | None:
     """Return what all units cost a month; None where no request told any."""
     rows = [(traffic.target, row) for traffic in traffics for row in traffic.rows]
@@ -129,7 +139,7 @@ def _dollars(traffics: tuple[Traffic, ...], bill: Bill) -> float | None:
 
 def _remarks(week: Frame, past: Frames, found: Drift, contract: Contract, known: Known) -> Iterator[str]:
     """Say what a reader has to know before numbers."""
-    end = week.window.end if known.now is None else min(week.window.end, known.now)
+    end = _end(week, known)
     if end < week.window.end:
         yield f"The week is not over: this is what it was until {to_moment(end):%a %d %b %H:%M} UTC."
     if not week.covered:
@@ -164,8 +174,8 @@ def _elsewhere(held: tuple[str, ...]) -> str:
 def _hole(week: Frame, found: Drift, end: Instant) -> str:
     lengths = {gap.start: min(gap.end, end) - gap.start for gap in found.gaps}
     longest = max(lengths, key=lambda start: lengths[start])
-    share = week.covered_seconds * 1000 / (end - week.window.start)
+    share = percent(_covered_so_far(week, end))
     return (
-        f"{percent(share)} of it was looked at; the longest hole begins {to_moment(longest):%a %d %b %H:%M} UTC and "
+        f"{share} of it was looked at; the longest hole begins {to_moment(longest):%a %d %b %H:%M} UTC and "
         f"lasts {number(round(lengths[longest] / 3_600_000, 1))} hours. Rates are of what was seen."
     )

@@ -258,6 +258,17 @@ def test_a_hole_in_the_week_and_torn_files_are_said_first(weeks: Weeks) -> None:
     assert report.remarks[1].startswith("3 files could not be read")
 
 
+def test_of_a_week_that_is_not_over_the_checklist_lacks_what_the_first_remark_says(weeks: Weeks) -> None:
+    week = weeks.frame(7)
+    start = week.window.start
+    begun = msgspec.structs.replace(week, covered=(Window(start, start + WEEK_MS // 8),))
+    report = report_week(begun, (), weeks.contract, Known(now=start + WEEK_MS // 2))
+    assert report.remarks[0].startswith("The week is not over")
+    assert report.remarks[1].startswith("25% of it was looked at")
+    dashboard = next(line for line in report.readiness if line.name == "dashboard complete")
+    assert dashboard.evidence.startswith("lacking: 75% of the week")
+
+
 def test_the_three_that_drifted_are_planted_and_ranked_by_risk_then_money(found: WeekReport) -> None:
     assert [item.pattern or item.fingerprint for item in found.items] == [
         PLANTED[2].pattern,
