@@ -9,7 +9,7 @@ from analyzer.detectors.key_advice import advice_for
 from analyzer.detectors.key_facts import FEW_ITEMS, KeyFacts, is_added_to, spread, steady_name, subject_of
 from analyzer.detectors.key_words import facts_evidence, self_heals
 from analyzer.detectors.verdict import finding
-from analyzer.detectors.words import number, percent
+from analyzer.detectors.words import counted, percent
 from analyzer.knowledge.limits import WRITE_UNITS_A_PARTITION
 from analyzer.knowledge.shards import shards_needed
 from analyzer.model.counts import KeyLevel
@@ -116,7 +116,7 @@ def _hottest(key: InsightKey) -> tuple[float, float] | None:
 
 def _summary(verdict: InsightVerdict, traffic: Traffic, direction: Direction | None) -> str:
     heat = _hottest(verdict.key)
-    events = f"{number(verdict.throttles)} throttle events" if verdict.throttles else ""
+    events = counted(verdict.throttles, "throttle event") if verdict.throttles else ""
     if heat is None:
         share = percent(verdict.key.share)
         return f"{{key}} on {traffic.target} was refused with {events}, {share} of all: {verdict.why}"

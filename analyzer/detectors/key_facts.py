@@ -258,5 +258,5 @@ def _readers(name: KeyName, shards: Shards, traffic: Traffic) -> tuple[float, fl
     for key in traffic.keys:
         if key.direction is Direction.READ and key.name == name:
             reads += key.units.value / _units_a_request(key, traffic)
-    a_second = reads / max(traffic.window.seconds, 1.0)
+    a_second = reads / traffic.window.rate_seconds
     return a_second, fan_out_units(a_second, shards.count)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from analyzer.detectors.words import between, number, percent, who
+from analyzer.detectors.words import between, counted, number, percent, who
 from analyzer.knowledge.throttling import arn_of
 from analyzer.model.counts import KeyLevel
 from analyzer.model.estimate import Estimate
@@ -32,9 +32,9 @@ def summary_of(key: KeyHeat, severity: Severity, why: str, caller: str | None, t
             f" {percent(key.heat.value)} of its ceiling{breaks}"
         )
     if not key.admitted.high:
-        refused = f"{number(key.tries)} {units} tries refused, mostly of {who(caller)}"
+        refused = f"{counted(key.tries, f'{units} try', f'{units} tries')} refused, mostly of {who(caller)}"
         return f"{{key}} on {traffic.target} had {refused}: {why}"
-    refused = f", {number(key.tries)} tries refused" if key.tries else ""
+    refused = f", {counted(key.tries, 'try', 'tries')} refused" if key.tries else ""
     a_second = _a_second(key)
     peak = key.peak_second
     most = f" (up to {number(peak)} in one)" if peak is not None and peak > a_second.high else ""
@@ -58,7 +58,7 @@ def evidence_for(key: KeyHeat, facts: KeyFacts, traffic: Traffic) -> dict[str, f
         for reason in throttles.reasons
     ]
     has_units = tells_units(traffic)
-    served = direction_units(traffic, key.direction) / max(traffic.window.seconds, 1)
+    served = direction_units(traffic, key.direction) / traffic.window.rate_seconds
     return {
         **evidence_where(has_units and key.admitted.high > 0, heat=key.heat),
         **evidence_where(has_units, admitted=key.admitted, share=key.share, units_a_second=_a_second(key)),

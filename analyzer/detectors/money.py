@@ -60,4 +60,4 @@ def dollars_of(rows: Iterable[PatternTraffic], traffic: Traffic) -> float | None
 
 def _a_second(units: float, traffic: Traffic) -> float:
     """Return units of the window as a rate; what came in less than a second is taken as a second's."""
-    return units / max(traffic.window.seconds, 1.0)
+    return units / traffic.window.rate_seconds

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from analyzer.model.estimate import Estimate
+from analyzer.model.estimate import Estimate
 
 __all__ = ["UNITS_UNKNOWN", "between", "counted", "number", "percent", "who"]
 
@@ -44,6 +41,10 @@ def who(caller: str | None) -> str:
     return "an unknown caller" if caller is None else caller
 
 
-def counted(estimate: Estimate, one: str) -> str:
-    """Write how many of a thing there are; `one` is its name in the singular."""
-    return f"{between(estimate)} {one if estimate.high == 1 else one + 's'}"
+def counted(amount: Estimate | float, one: str, many: str | None = None) -> str:
+    """Write how many of a thing there are, and what follows it: `many` unless it is just 1, `one` with an s without it.
+
+    Where a verb follows, both hold it: `counted(2, "call was", "calls were")`. Bounds make it many.
+    """
+    told = between(amount) if isinstance(amount, Estimate) else number(amount)
+    return f"{told} {one if told == '1' else many or one + 's'}"

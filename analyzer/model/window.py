@@ -25,6 +25,11 @@ class Window(Struct, frozen=True, order=True):
         """Length in seconds."""
         return (self.end - self.start) / 1000
 
+    @property
+    def rate_seconds(self) -> float:
+        """Seconds to divide by for a rate: what came in less than a second is taken as a second's."""
+        return max(self.seconds, 1.0)
+
     def holds(self, instant: Instant) -> bool:
         """Whether an instant lies in the window."""
         return self.start <= instant < self.end

@@ -155,7 +155,7 @@ def seen_in_plan(plan: Capacity, observed: Observed, source: str = "a request lo
 
 def seen_in_report(report: Report, contract: Contract) -> dict[str, Seen]:
     """Return what a daemon's report shows of each declared table, by the name it is declared with."""
-    seconds = max(report.window.seconds, 1.0)
+    seconds = report.window.rate_seconds
     found: dict[str, Seen] = {}
     for table in contract.tables:
         names = {line.table for line in report.patterns if line.table and fnmatchcase(line.table, table.name)}

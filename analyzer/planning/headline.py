@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from analyzer.detectors.words import number, percent
+from analyzer.detectors.words import counted, number, percent
 from analyzer.knowledge.operations import OPERATIONS
 from analyzer.model.finding import Direction, Finding, Status
 from analyzer.model.instant import DAY_MS
@@ -220,7 +220,7 @@ def _unremarkable(scene: Scene) -> Headline:
     if report.patterns:
         return Headline("clean", report.verdict.text)
     lesser = len(report.findings)
-    few = "" if not lesser else ", 1 lesser finding" if lesser == 1 else f", {lesser} lesser findings"
+    few = f", {counted(lesser, 'lesser finding')}" if lesser else ""
     has_keys = any(Sight.INSIGHTS_ACCESSED in one.sights for one in report.traffic)
     hidden = "callers and patterns" if has_keys else "keys, callers and patterns"
     return Headline("clean", f"clean at table level {scene.stretch}: {scene.place}{few}; {hidden} were not visible")

@@ -83,7 +83,7 @@ def pattern_costs(traffics: Sequence[Traffic], declared: TableDeclaration | None
     `traffics` are those of the table and its indexes in one window, the table's first.
     """
     tariff = tariff_of(traffics[0] if traffics else None)
-    seconds = max(traffics[0].window.seconds, 1.0) if traffics else 1.0
+    seconds = traffics[0].window.rate_seconds if traffics else 1.0
     seen = _seen(traffics)
     costs = []
     for label, one in seen.items():

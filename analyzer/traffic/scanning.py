@@ -106,7 +106,7 @@ def driver_in_calls(traffic: Traffic, fingerprints: frozenset[str]) -> Driver | 
     if min(counted) < _LEAST_CALLS:
         return None
     units = [sum(call.read_units or 0.0 for call in some) for some in (before, now)]
-    calls_ratio = (counted[1] / max(window.seconds, 1.0)) / (counted[0] / seconds)
+    calls_ratio = (counted[1] / window.rate_seconds) / (counted[0] / seconds)
     size_ratio = (units[1] / counted[1]) / (units[0] / counted[0]) if min(units) > 0 else None
     return Driver(calls_ratio, size_ratio)
 

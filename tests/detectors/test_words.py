@@ -72,10 +72,16 @@ def test_a_counted_number_has_no_bounds_and_an_estimated_one_has(estimate: Estim
 
 def test_where_there_may_be_more_than_one_there_are_several() -> None:
     assert counted(Estimate(1, 1, 1.4), "call") == "1 [1–1.4] calls"
+    assert counted(Estimate(0.9, 0.8, 1), "call") == "0.9 [0.8–1] calls"
 
 
 def test_things_are_counted_in_singular_and_plural() -> None:
     assert [counted(Estimate.exact(n), "call") for n in (0, 1, 2)] == ["0 calls", "1 call", "2 calls"]
+
+
+def test_a_number_without_bounds_takes_the_noun_and_the_verb_that_fit() -> None:
+    told = [counted(n, "try was", "tries were") for n in (0, 1, 1.2, 2, 1_000)]
+    assert told == ["0 tries were", "1 try was", "1.2 tries were", "2 tries were", "1,000 tries were"]
 
 
 def test_a_caller_nobody_knows_is_named_so() -> None:

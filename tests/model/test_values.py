@@ -97,3 +97,8 @@ def test_an_estimate_is_divided_with_its_bounds() -> None:
 def test_faults_are_written_with_place_field_and_mend() -> None:
     faults = (Fault("a.yaml", 3, "window", "is no duration", "write 5m"), Fault("b", None, "", "is gone", "make it"))
     assert str(ConfigError(faults)) == "a.yaml:3: window: is no duration; write 5m\nb: is gone; make it"
+
+
+@pytest.mark.parametrize(("length_ms", "seconds"), [(0, 1.0), (400, 1.0), (1_000, 1.0), (1_500, 1.5)])
+def test_a_rate_of_less_than_a_second_is_taken_as_a_seconds(length_ms: int, seconds: float) -> None:
+    assert Window(5_000, 5_000 + length_ms).rate_seconds == seconds

@@ -10,7 +10,7 @@ from analyzer.detectors.advice import advise, aws, dimensions
 from analyzer.detectors.money import dollars_of
 from analyzer.detectors.thresholds import Positive, Share, Whole
 from analyzer.detectors.verdict import finding
-from analyzer.detectors.words import between, percent, who
+from analyzer.detectors.words import between, counted, percent, who
 from analyzer.model.finding import Advice, Confidence, Direction, Finding, Risk, Severity
 from analyzer.model.instant import DAY_SECONDS
 from analyzer.model.sight import Horizon, Sight, Skipped, SkipReason, SourceName
@@ -138,7 +138,7 @@ class PatternDrift(Struct, frozen=True):
             self.name,
             traffic,
             Severity.MEDIUM,
-            f"{strangers} wrote {between(calls)} times to {traffic.target}, a projection that only"
+            f"{strangers} wrote {counted(calls, 'time')} to {traffic.target}, a projection that only"
             f" {', '.join(sorted(writers))} builds: it is gone with the next rebuild",
             sources=(SourceName.REQUEST_LOG.value, SourceName.CONTRACT.value),
             subject="projection",

@@ -16,7 +16,7 @@ from msgspec import Struct
 from analyzer.detectors.scaling_advice import lag_advice, lowered_out_advice
 from analyzer.detectors.thresholds import Share, Whole
 from analyzer.detectors.verdict import finding
-from analyzer.detectors.words import number
+from analyzer.detectors.words import counted, number
 from analyzer.model.finding import Confidence, Direction, Finding, Severity
 from analyzer.model.instant import MINUTE_MS
 from analyzer.model.sight import Horizon, Sight, Skipped, SourceName
@@ -144,8 +144,8 @@ class AutoscaleLag(Struct, frozen=True):
             self.name,
             traffic,
             self._severity(lag, traffic, direction),
-            f"{number(lag.events)} {direction} throttle events on {traffic.target} met {number(lag.low)} provisioned"
-            f" units, {_WHY[lag.kind]} {number(lag.high)}{every}",
+            f"{counted(lag.events, f'{direction} throttle event')} on {traffic.target} met {number(lag.low)}"
+            f" provisioned units, {_WHY[lag.kind]} {number(lag.high)}{every}",
             confidence=Confidence.CERTAIN if traffic.scaling else Confidence.LIKELY,
             because=None if traffic.scaling else "what autoscaling was told to do was not visible",
             sources=(SourceName.CLOUDWATCH_METRICS.value, SourceName.TABLE_CATALOG.value),

@@ -96,14 +96,14 @@ class RequestErrors(Struct, frozen=True):
     def _finding(self, refused: Refused, share: float, change: Change | None, traffic: Traffic) -> Finding:
         row = traffic.rows[refused.row]
         kind = _CLASSES[refused.code]
+        of = f"of {who(row.caller)} to {traffic.target} ({percent(share)} of its {row.shape.operation})"
         said = f": {refused.message}" if refused.message else ""
         since = "" if change is None else f", new since a change ({change.what})"
         return finding(
             self.name,
             traffic,
             Severity.HIGH if share >= self.failing_share else Severity.MEDIUM,
-            f"{counted(refused.calls, 'call')} of {who(row.caller)} to {traffic.target} ({percent(share)} of its"
-            f" {row.shape.operation}) were refused as {refused.code}{since}{said}",
+            f"{counted(refused.calls, f'call {of} was', f'calls {of} were')} refused as {refused.code}{since}{said}",
             confidence=Confidence.CERTAIN if change is None else Confidence.LIKELY,
             subject=f"{row.shape.fingerprint}:{refused.code}",
             pattern=row.attribution.pattern,

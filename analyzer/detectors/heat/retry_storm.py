@@ -10,7 +10,6 @@ from analyzer.detectors.advice import advise
 from analyzer.detectors.thresholds import Positive, Share, Whole
 from analyzer.detectors.verdict import finding
 from analyzer.detectors.words import counted, number, percent, who
-from analyzer.model.estimate import Estimate
 from analyzer.model.finding import Advice, Confidence, Direction, Finding, Risk, Severity
 from analyzer.model.sight import Horizon, Sight, Skipped
 from analyzer.traffic.insistence import asked_again
@@ -76,10 +75,10 @@ class RetryStorm(Struct, frozen=True):
             return _Storm(row, attempts, refused, f"{number(attempts)} tries a call", repeated)
         factor = row.observed / max(row.observed - repeated, 1)
         if repeated and factor >= self.attempts:
-            why = f"{counted(Estimate.exact(repeated), 'call')} asked again what had just failed"
+            why = f"{counted(repeated, 'call')} asked again what had just failed"
             return _Storm(row, factor, refused, why, repeated)
         declared = traffic.place.patterns.get(row.attribution.pattern or "")
-        rate = row.requests.low * (attempts or 1.0) / max(traffic.window.seconds, 1)
+        rate = row.requests.low * (attempts or 1.0) / traffic.window.rate_seconds
         peak = declared.peak_rate if declared is not None else None
         if peak and rate >= self.peak_factor * peak and _failed(row) >= self.peak_errors * row.requests.value:
             return _Storm(row, rate / peak, refused, f"{number(rate / peak)} times its declared peak", repeated)

@@ -9,7 +9,7 @@ from msgspec import Struct
 from analyzer.detectors.advice import advise
 from analyzer.detectors.thresholds import Share, Whole
 from analyzer.detectors.verdict import finding
-from analyzer.detectors.words import number, percent
+from analyzer.detectors.words import counted, number, percent
 from analyzer.knowledge.operations import OPERATIONS
 from analyzer.model.finding import Confidence, Finding, Severity
 from analyzer.model.sight import Horizon, Sight, Skipped, SourceName
@@ -66,7 +66,7 @@ class ServiceFault(Struct, frozen=True):
             self.name,
             traffic,
             Severity.CRITICAL if is_failing else Severity.HIGH,
-            f"DynamoDB answered {number(errors)} requests to {traffic.target} with an error of its own"
+            f"DynamoDB answered {counted(errors, 'request')} to {traffic.target} with an error of its own"
             f" ({'share unknown' if share is None else percent(share)}){where}: it is not your requests",
             sources=tuple(_sources(by_log, by_metrics)),
             subject="5xx",

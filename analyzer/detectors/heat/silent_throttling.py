@@ -14,7 +14,7 @@ from msgspec import Struct
 from analyzer.detectors.advice import advise
 from analyzer.detectors.thresholds import Positive, Share, Whole
 from analyzer.detectors.verdict import finding
-from analyzer.detectors.words import number, percent, who
+from analyzer.detectors.words import counted, number, percent, who
 from analyzer.model.finding import Advice, Confidence, Direction, Finding, Severity
 from analyzer.model.sight import Horizon, Sight, Skipped, SourceName
 from analyzer.traffic.latency import quantile_ms, slowest_ms
@@ -108,6 +108,7 @@ def _logged(detector: str, hidden: _Hidden, traffic: Traffic) -> Finding:
     is_logged = any(throttles.direction is hidden.direction for throttles in traffic.throttles)
     caller = busiest_caller((row for row in hidden.rows if row.throttled.value), hidden.direction)
     caller = caller if is_logged else busiest_caller(hidden.rows, hidden.direction)
+    on = f"on {traffic.target}"
     metrics = () if is_logged else (SourceName.CLOUDWATCH_METRICS.value,)
     because = (
         {} if is_logged else {"because": "metrics count refusals that the log does not show: the SDK absorbed them"}
@@ -116,8 +117,8 @@ def _logged(detector: str, hidden: _Hidden, traffic: Traffic) -> Finding:
         detector,
         traffic,
         Severity.MEDIUM,
-        f"{number(hidden.refused)} {hidden.direction} tries on {traffic.target} were refused and retried until they"
-        f" succeeded: no error, but {hidden.told}, mostly for {who(caller)}",
+        f"{counted(hidden.refused, f'{hidden.direction} try {on} was', f'{hidden.direction} tries {on} were')} refused"
+        f" and retried until they succeeded: no error, but {hidden.told}, mostly for {who(caller)}",
         confidence=Confidence.CERTAIN if is_logged and not traffic.sampled else Confidence.LIKELY,
         **because,
         sources=(SourceName.REQUEST_LOG.value, *metrics),
@@ -137,12 +138,13 @@ def _logged(detector: str, hidden: _Hidden, traffic: Traffic) -> Finding:
 
 def _measured(detector: str, direction: Direction, events: float, share: float, traffic: Traffic) -> Finding:
     """State what metrics alone allow: so few of so many requests are refused that three tries nearly always succeed."""
+    on = f"on {traffic.target}"
     return finding(
         detector,
         traffic,
         Severity.MEDIUM,
-        f"{number(events)} {direction} throttle events on {traffic.target} are at most {percent(share)} of its"
-        " requests: an SDK's retries absorb so few, and callers only wait",
+        f"{counted(events, f'{direction} throttle event {on} is', f'{direction} throttle events {on} are')} at most"
+        f" {percent(share)} of its requests: an SDK's retries absorb so few, and callers only wait",
         confidence=Confidence.POSSIBLE,
         because="metrics do not tell whether callers saw errors",
         sources=(SourceName.CLOUDWATCH_METRICS.value,),

@@ -10,7 +10,7 @@ from analyzer.detectors.advice import advise, aws, quoted
 from analyzer.detectors.capacity import raise_capacity
 from analyzer.detectors.thresholds import Share, Whole
 from analyzer.detectors.verdict import finding
-from analyzer.detectors.words import between, number, percent, who
+from analyzer.detectors.words import counted, number, percent, who
 from analyzer.model.counts import KeyLevel
 from analyzer.model.finding import Advice, Confidence, Direction, Finding, Risk, Severity, Victim
 from analyzer.model.sight import Horizon, Sight, Skipped
@@ -144,27 +144,27 @@ def _summary(hit: LimitHit, traffic: Traffic) -> str:
         of = f", most of them {busiest}" if busiest else ""
         return (
             f"{share} of {hit.direction} requests to {traffic.target} were throttled"
-            f" ({number(_refused(hit))} throttle events{of}) by {limit}"
+            f" ({counted(_refused(hit), 'throttle event')}{of}) by {limit}"
         )
     most = hit.hurt[0] if hit.hurt else None
-    failed = "" if hit.failed is None else f", {between(hit.failed)} calls failed"
+    failed = "" if hit.failed is None else f", {counted(hit.failed, 'call')} failed"
     return (
         f"{'some' if hit.share is None else percent(hit.share.value)} of {hit.direction} requests to {traffic.target}"
-        f" were throttled ({between(hit.tries)} tries{failed}) by {limit}, mostly those of"
+        f" were throttled ({counted(hit.tries, 'try', 'tries')}{failed}) by {limit}, mostly those of"
         f" {who(most.caller if most else None)}"
     )
 
 
 def _evidence(hit: LimitHit) -> dict[str, float | str | None]:
-    counted = {
+    known = {
         "throttled_share": hit.share,
         "throttled_tries": hit.tries,
         "failed_calls": hit.failed,
         "calls": hit.calls,
     }
     return {
-        **evidence_of(**{name: value for name, value in counted.items() if value is not None}),
-        **{name: None for name, value in counted.items() if value is None},
+        **evidence_of(**{name: value for name, value in known.items() if value is not None}),
+        **{name: None for name, value in known.items() if value is None},
         "throttle_events": hit.events,
         "reason": ", ".join(hit.reasons) or None,
         "ramp_ratio": None if hit.ramp.ratio is None else round(hit.ramp.ratio, 3),

@@ -9,7 +9,7 @@ from msgspec import Struct
 from analyzer.detectors.advice import advise
 from analyzer.detectors.thresholds import Share, Whole
 from analyzer.detectors.verdict import finding
-from analyzer.detectors.words import number, percent, who
+from analyzer.detectors.words import counted, number, percent, who
 from analyzer.model.finding import Confidence, Direction, Finding, Risk, Severity, Victim
 from analyzer.model.sight import Horizon, Sight, Skipped, SourceName
 from analyzer.traffic.bulk import busiest_writes, is_bulk, write_weight
@@ -98,7 +98,7 @@ class UnpacedBulk(Struct, frozen=True):
         most = busiest_writes(bulk.rows)
         over = bulk.over
         pace = "" if over is None else f", {number(over.rate)} units a second where it declared {number(over.most)}"
-        hurt = f" while {number(bulk.refused)} write tries are refused" if bulk.refused else ""
+        hurt = f" while {counted(bulk.refused, 'write try is', 'write tries are')} refused" if bulk.refused else ""
         return finding(
             self.name,
             traffic,
@@ -163,7 +163,7 @@ def _over_its_pace(rows: list[PatternTraffic], traffic: Traffic) -> _Pace | None
     for pattern, of in patterns.items():
         declared = traffic.place.patterns.get(pattern)
         most = declared.max_units_per_second if declared is not None else None
-        rate = add(row.write_units for row in of).low / max(traffic.window.seconds, 1.0)
+        rate = add(row.write_units for row in of).low / traffic.window.rate_seconds
         if most is not None and rate > most:
             return _Pace(tuple(of), rate, most)
     return None

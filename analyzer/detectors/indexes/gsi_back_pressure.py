@@ -13,7 +13,7 @@ from analyzer.detectors.advice import advise
 from analyzer.detectors.capacity import raise_capacity
 from analyzer.detectors.thresholds import Share
 from analyzer.detectors.verdict import finding
-from analyzer.detectors.words import between, number, percent, who
+from analyzer.detectors.words import counted, number, percent, who
 from analyzer.knowledge.operations import WRITES
 from analyzer.model.finding import Advice, Confidence, Direction, Finding, Risk, Severity, Victim
 from analyzer.model.sight import Horizon, Sight, Skipped, SourceName
@@ -115,13 +115,13 @@ def _summary(hit: LimitHit, traffic: Traffic) -> str:
         operations = ", ".join(_hurt_operations(traffic)) or "which operations, metrics do not tell"
         return (
             f"writes to {target.table} are refused because of index {target.index}:"
-            f" {number(hit.events or 0)} throttle events ({operations})"
+            f" {counted(hit.events or 0, 'throttle event')} ({operations})"
         )
     callers = list(dict.fromkeys(who(one.caller) for one in hit.hurt))
-    failed = "" if hit.failed is None else f", {between(hit.failed)} calls failed"
+    failed = "" if hit.failed is None else f", {counted(hit.failed, 'call')} failed"
     return (
         f"writes to {target.table} are refused because of index {target.index}: {share} of them"
-        f" ({between(hit.tries)} tries{failed}) from {', '.join(callers[:3])}"
+        f" ({counted(hit.tries, 'try', 'tries')}{failed}) from {', '.join(callers[:3])}"
     )
 
 

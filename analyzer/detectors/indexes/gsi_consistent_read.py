@@ -59,12 +59,13 @@ class GsiConsistentRead(Struct, frozen=True):
         proof = max(refused, key=says_strong)
         is_told = says_strong(proof)
         by = f" by {who(worst)}" if len(by_caller) == 1 else f", above all by {who(worst)},"
+        what = f"of {target}{by}"
         return finding(
             self.name,
             traffic,
             Severity.CRITICAL if share >= self.critical_caller_share else Severity.HIGH,
-            f"{counted(calls, 'strong read')} of {target}{by} were refused: a global secondary index serves eventually"
-            " consistent reads alone",
+            f"{counted(calls, f'strong read {what} was', f'strong reads {what} were')} refused: a global"
+            " secondary index serves eventually consistent reads alone",
             confidence=Confidence.CERTAIN if is_told else Confidence.LIKELY,
             **({} if is_told else {"because": _UNTOLD}),
             pattern=row.attribution.pattern,

@@ -11,7 +11,7 @@ from analyzer.detectors.advice import advise, aws, dimensions
 from analyzer.detectors.capacity import raise_capacity
 from analyzer.detectors.thresholds import Positive, Share, Whole
 from analyzer.detectors.verdict import finding
-from analyzer.detectors.words import number, percent
+from analyzer.detectors.words import counted, number, percent
 from analyzer.model.finding import Advice, Confidence, Direction, Finding, Risk, Severity
 from analyzer.model.sight import Horizon, Sight, Skipped, SkipReason, SourceName
 from analyzer.traffic.gsi_lag import Lag, estimate_lag
@@ -104,7 +104,7 @@ class GsiLag(Struct, frozen=True):
             traffic,
             Severity.MEDIUM,
             f"{traffic.target} may be behind its table: it takes {percent(behind.share)} of the writes that it used to"
-            f" take beside it, with {number(behind.events)} throttle events",
+            f" take beside it, with {counted(behind.events, 'throttle event')}",
             confidence=Confidence.POSSIBLE,
             because="metrics tell no lag: index writes fell behind table writes against their ratio of the last week",
             sources=(SourceName.CLOUDWATCH_METRICS.value,),

@@ -10,7 +10,7 @@ from msgspec import Struct
 from analyzer.detectors.advice import advise
 from analyzer.detectors.thresholds import Whole
 from analyzer.detectors.verdict import finding
-from analyzer.detectors.words import number, who
+from analyzer.detectors.words import counted, number, who
 from analyzer.model.finding import Advice, Confidence, Direction, Finding, Risk, Severity
 from analyzer.model.sight import Horizon, Sight, Skipped, SkipReason
 from analyzer.traffic.own_reads import OwnRead, own_reads
@@ -58,7 +58,7 @@ class GsiStaleRead(Struct, frozen=True):
         failed = sum(one.failed is not None for one in reads)
         caller = Counter(one.read.caller for one in reads).most_common()[0][0]
         row = _row(reads[0], traffic)
-        times = "1 time" if len(reads) == 1 else f"{number(len(reads))} times"
+        times = counted(len(reads), "time")
         return finding(
             self.name,
             traffic,
@@ -92,8 +92,8 @@ def _row(one: OwnRead, traffic: Traffic) -> PatternTraffic | None:
 
 
 def _came_of_it(stale: int, failed: int) -> str:
-    words = [f"{number(stale)} results were stale"] if stale else []
-    words += [f"{number(failed)} conditional writes that followed lost"] if failed else []
+    words = [counted(stale, "result was stale", "results were stale")] if stale else []
+    words += [f"{counted(failed, 'conditional write')} that followed lost"] if failed else []
     return f": {', '.join(words)}" if words else ": the index may not have had it yet"
 
 

@@ -11,7 +11,7 @@ from analyzer.detectors.advice import advise
 from analyzer.detectors.money import prices_at
 from analyzer.detectors.thresholds import Positive, Share, Whole
 from analyzer.detectors.verdict import finding
-from analyzer.detectors.words import number, percent, who
+from analyzer.detectors.words import counted, number, percent, who
 from analyzer.knowledge.prices import write_cost
 from analyzer.model.finding import Advice, Confidence, Direction, Finding, Risk, Severity
 from analyzer.model.sight import Horizon, Sight, Skipped, SkipReason
@@ -117,8 +117,8 @@ class WriteAmplification(Struct, frozen=True):
             self.name,
             traffic,
             Severity.MEDIUM if cost.dollars >= self.low_dollars else Severity.LOW,
-            f"for each write unit of {traffic.target.table} its {len(seen)} indexes take {number(round(ratio, 2))}:"
-            f" most goes to {dearest}",
+            f"for each write unit of {traffic.target.table} its {counted(len(seen), 'index takes', 'indexes take')} "
+            f"{number(round(ratio, 2))}: most goes to {dearest}",
             sources=tuple(dict.fromkeys(one.source.value for one in seen.values())),
             direction=Direction.WRITE,
             evidence={

@@ -12,7 +12,7 @@ from analyzer.detectors.money import capacity_share, cost_of
 from analyzer.detectors.reading import declared_of, one_key, read_refusals, share_of_reads
 from analyzer.detectors.thresholds import Positive, Share, Whole
 from analyzer.detectors.verdict import finding
-from analyzer.detectors.words import number, percent, who
+from analyzer.detectors.words import counted, number, percent, who
 from analyzer.knowledge.throttling import is_throttle
 from analyzer.model.calls import Call, Calls
 from analyzer.model.finding import Advice, Direction, Finding, Risk, Severity
@@ -116,7 +116,7 @@ class PollingRead(Struct, frozen=True):
             traffic,
             self._severity(poll, share, throttled, refused=bool(refusals), traffic=traffic),
             f"{who(call.caller)} reads {place} every {number(round(poll.period.seconds, 1))} seconds by"
-            f" {call.operation}, {number(len(poll.first))} times, {number(len(poll.every))} calls:"
+            f" {call.operation}, {number(len(poll.first))} times, {counted(len(poll.every), 'call')}:"
             f" {percent(share)} of the {of_what}{beside}",
             sources=tuple(dict.fromkeys((SourceName.REQUEST_LOG.value, *told))),
             subject=call.fingerprint,

@@ -165,7 +165,7 @@ class UnexpectedScan(Struct, frozen=True):
             self.name,
             traffic,
             severity,
-            f"somebody scanned {traffic.target}: {number(scans.calls)} Scan calls, and {against}{reads}",
+            f"somebody scanned {traffic.target}: {counted(scans.calls, 'Scan call')}, and {against}{reads}",
             confidence=Confidence.CERTAIN if declared and not scans.planned else Confidence.LIKELY,
             because=f"{why}; metrics do not tell who scans, nor what"
             + ("" if declared else "; no contract declares this table, so it may be meant"),

@@ -50,7 +50,7 @@ class UnpacedScan(Struct, frozen=True):
             if declared is None:
                 continue
             pace = pace_of(traffic, frozenset(row.shape.fingerprint for row in rows))
-            rate = max(pace.units_a_second, add(row.read_units for row in rows).low / max(traffic.window.seconds, 1.0))
+            rate = max(pace.units_a_second, add(row.read_units for row in rows).low / traffic.window.rate_seconds)
             cause = self._cause(pace, rate, declared, traffic)
             if cause is not None:
                 yield self._finding(rows, declared, cause, pace, rate, traffic)

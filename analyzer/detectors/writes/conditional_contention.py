@@ -9,7 +9,7 @@ from msgspec import Struct
 from analyzer.detectors.advice import advise, aws, dimensions
 from analyzer.detectors.thresholds import Share, Whole
 from analyzer.detectors.verdict import finding
-from analyzer.detectors.words import between, number, percent, who
+from analyzer.detectors.words import between, counted, number, percent, who
 from analyzer.detectors.writing import key_named
 from analyzer.model.estimate import Estimate
 from analyzer.model.finding import Advice, Confidence, Direction, Finding, Risk, Severity
@@ -146,7 +146,7 @@ class ConditionalContention(Struct, frozen=True):
             self.name,
             traffic,
             Severity.LOW,
-            f"{number(failed)} writes to {traffic.target} failed on their condition, {percent(share)} of those that"
+            f"{counted(failed, 'write')} to {traffic.target} failed on their condition, {percent(share)} of those that"
             " CloudWatch counts",
             confidence=Confidence.POSSIBLE,
             because="CloudWatch tells neither condition nor key: locks and create-once writes are meant to fail",

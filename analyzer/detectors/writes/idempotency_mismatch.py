@@ -94,7 +94,7 @@ class IdempotencyMismatch(Struct, frozen=True):
         share = len(calls) / requests
         is_rare = share < self.rare_share
         pattern = rows[0].attribution.pattern if rows else None
-        times = "1 update" if len(calls) == 1 else f"{number(len(calls))} updates"
+        times = counted(len(calls), "update")
         return finding(
             self.name,
             traffic,

@@ -108,7 +108,7 @@ class ItemTooLarge(Struct, frozen=True):
         call, size = largest.call, largest.low // _KILOBYTE
         row = row_of(call.shape, call.caller, traffic.rows)
         key = None if call.key is None else key_named(call.key, call.shape, traffic)
-        others = f", with {counted(Estimate.exact(len(near) - 1), 'other')} as near" if len(near) > 1 else ""
+        others = f", with {counted(len(near) - 1, 'other')} as near" if len(near) > 1 else ""
         least = "" if largest.is_exact else "at least "
         return finding(
             self.name,

@@ -115,12 +115,12 @@ class ReplicationLag(Struct, frozen=True):
     def _conflicts(self, refused: list[Refused], traffic: Traffic) -> Finding:
         calls = add(one.calls for one in refused)
         row = traffic.rows[max(refused, key=lambda one: one.calls.value).row]
+        of = f"of {who(row.caller)} to {traffic.target}"
         return finding(
             self.name,
             traffic,
             Severity.HIGH if calls.value >= self.many_conflicts else Severity.MEDIUM,
-            f"{counted(calls, 'write')} of {who(row.caller)} to {traffic.target} were refused: another region wrote the"
-            " same item",
+            f"{counted(calls, f'write {of} was', f'writes {of} were')} refused: another region wrote the same item",
             subject="conflicts",
             pattern=row.attribution.pattern,
             fingerprint=row.shape.fingerprint,
@@ -143,11 +143,12 @@ class ReplicationLag(Struct, frozen=True):
         )
 
     def _two_writers(self, meeting: TwoWriters, traffic: Traffic) -> Finding:
+        of, here, there = f"of {traffic.target}", meeting.here, meeting.there
         return finding(
             self.name,
             traffic,
             Severity.MEDIUM,
-            f"{number(meeting.keys)} items of {traffic.target} were written from {meeting.here} and {meeting.there}"
+            f"{counted(meeting.keys, f'item {of} was', f'items {of} were')} written from {here} and {there}"
             f" within {number(self.meet_seconds)} seconds: the last write wins, and the other one is gone",
             confidence=Confidence.LIKELY,
             because="what each region saw of the other's write is not visible",

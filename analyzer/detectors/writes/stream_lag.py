@@ -10,7 +10,7 @@ from msgspec import Struct
 from analyzer.detectors.advice import advise, aws, quoted
 from analyzer.detectors.thresholds import Share, Whole
 from analyzer.detectors.verdict import finding
-from analyzer.detectors.words import number, percent
+from analyzer.detectors.words import counted, number, percent
 from analyzer.detectors.writing import time_words
 from analyzer.model.finding import Advice, Confidence, Finding, Risk, SelfHeals, Severity
 from analyzer.model.instant import DAY_SECONDS
@@ -129,7 +129,7 @@ class StreamLag(Struct, frozen=True):
         many_reads = refused >= self.least_throttled and share >= self.throttled_share
         if not many_reads and puts < self.least_throttled:
             return
-        what = f"{number(refused)} reads of its stream ({percent(share)})" if many_reads else f"{number(puts)} records"
+        what = f"{counted(refused, 'read')} of its stream ({percent(share)})" if many_reads else counted(puts, "record")
         where = "more than two readers a shard are too many" if many_reads else "its Kinesis stream has too few shards"
         yield finding(
             self.name,

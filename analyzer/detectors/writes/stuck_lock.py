@@ -14,7 +14,6 @@ from analyzer.detectors.thresholds import Whole
 from analyzer.detectors.verdict import finding
 from analyzer.detectors.words import counted, number, who
 from analyzer.detectors.writing import key_named, look_at, row_of, time_words
-from analyzer.model.estimate import Estimate
 from analyzer.model.finding import Advice, Confidence, Direction, Finding, Risk, SelfHeals, Severity, Victim
 from analyzer.model.instant import format_instant
 from analyzer.model.sight import Horizon, Sight, Skipped
@@ -59,7 +58,7 @@ class StuckLock(Struct, frozen=True):
         key = key_named(lock.name, last.shape, traffic)
         row = row_of(last.shape, last.caller, traffic.rows)
         taken = lock.taken
-        others = f" and {counted(Estimate.exact(len(callers) - 1), 'other')}" if len(callers) > 1 else ""
+        others = f" and {counted(len(callers) - 1, 'other')}" if len(callers) > 1 else ""
         since = (
             "it was taken before all that is known"
             if taken is None

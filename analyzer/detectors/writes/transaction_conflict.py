@@ -9,7 +9,7 @@ from msgspec import Struct
 from analyzer.detectors.advice import advise, aws, dimensions
 from analyzer.detectors.thresholds import Positive, Share, Whole
 from analyzer.detectors.verdict import finding
-from analyzer.detectors.words import between, number, percent, who
+from analyzer.detectors.words import counted, number, percent, who
 from analyzer.detectors.writing import key_named
 from analyzer.model.finding import Advice, Confidence, Direction, Finding, Risk, Severity, Victim
 from analyzer.model.sight import Horizon, Sight, Skipped, SourceName
@@ -113,10 +113,10 @@ def _summary(told: Collisions, key: KeyShown | None, traffic: Traffic) -> str:
     grows = "" if growth is None else f", {number(round(growth, 1))} times as often in the end as at first"
     share = "" if told.share is None else f" ({percent(told.share)} of {number(told.calls.value)})"
     if told.source is SourceName.CLOUDWATCH_METRICS:
-        return f"CloudWatch counts {number(told.failed.value)} conflicts of transactions on items of {place}{grows}"
+        return f"CloudWatch counts {counted(told.failed.value, 'conflict')} of transactions on items of {place}{grows}"
     row = told.ended[0].row
     return (
-        f"{between(told.failed)} calls of {who(row.caller)} on {place} failed{share} because another"
+        f"{counted(told.failed, 'call')} of {who(row.caller)} on {place} failed{share} because another"
         f" transaction held the item{grows}"
     )
 

@@ -9,7 +9,7 @@ from msgspec import Struct
 from analyzer.detectors.advice import advise, ask_owner
 from analyzer.detectors.thresholds import Whole
 from analyzer.detectors.verdict import finding
-from analyzer.detectors.words import number, who
+from analyzer.detectors.words import counted, who
 from analyzer.model.finding import Advice, Confidence, Direction, Finding, Risk, SelfHeals, Severity
 from analyzer.model.sight import Horizon, Sight, Skipped
 from analyzer.traffic.expiry import Expiring, returned_expired
@@ -49,7 +49,7 @@ class TtlStaleRead(Struct, frozen=True):
         purpose = traffic.place.ttl_purpose
         attribute = group.attribute or traffic.place.ttl_attribute
         row = next((row for row in traffic.rows if row.shape.fingerprint == most.fingerprint), None)
-        items = "1 expired item was" if group.items == 1 else f"{number(group.items)} expired items were"
+        items = counted(group.items, "expired item was", "expired items were")
         return finding(
             self.name,
             traffic,

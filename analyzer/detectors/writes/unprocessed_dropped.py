@@ -9,7 +9,7 @@ from msgspec import Struct
 from analyzer.detectors.advice import advise, ask_owner
 from analyzer.detectors.thresholds import Share, Whole
 from analyzer.detectors.verdict import finding
-from analyzer.detectors.words import number, percent, who
+from analyzer.detectors.words import counted, number, percent, who
 from analyzer.detectors.writing import row_of
 from analyzer.model.finding import Advice, Confidence, Direction, Finding, Risk, SelfHeals, Severity
 from analyzer.model.sight import Horizon, Sight, Skipped, SkipReason
@@ -55,7 +55,7 @@ class UnprocessedDropped(Struct, frozen=True):
         row = row_of(first.shape, group.caller, traffic.rows)
         share = len(group.left) / group.handed_back
         is_habit = share >= self.left_share
-        items = "1 item was" if group.items == 1 else f"{number(group.items)} items were"
+        items = counted(group.items, "item was", "items were")
         batches = "a batch" if len(group.left) == 1 else f"{number(len(group.left))} batches"
         return finding(
             self.name,

@@ -78,7 +78,7 @@ class WriteCost(Struct, frozen=True):
             yield Skipped(self.name, target.table, target.index, SkipReason.TOO_LITTLE, ("item_bytes of puts",))
 
     def _is_many(self, units: float, traffic: Traffic) -> bool:
-        return units * SECONDS_A_MONTH >= self.least_units_a_month * traffic.window.seconds
+        return units * SECONDS_A_MONTH >= self.least_units_a_month * traffic.window.rate_seconds
 
     def _is_large(self, row: PatternTraffic, traffic: Traffic) -> bool:
         """Whether a row writes large items again and again: each update does, of puts those of a key put before."""

@@ -204,7 +204,7 @@ def test_of_several_reads_the_middle_gap_and_the_caller_of_most_are_told() -> No
 def test_what_came_of_it_is_told() -> None:
     (one,) = found(write(index_keys=(("GSI2", OPEN),)), read(returned=[OTHER]), lost())
     assert one.summary.startswith("1 time api read")
-    assert one.summary.endswith("trace: 1 results were stale, 1 conditional writes that followed lost")
+    assert one.summary.endswith("trace: 1 result was stale, 1 conditional write that followed lost")
 
 
 def test_one_whole_trace_among_calls_without_is_enough() -> None:
