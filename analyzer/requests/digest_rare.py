@@ -29,7 +29,7 @@ _OTHER = "other"
 _WORD = re.compile(r"[A-Za-z][A-Za-z0-9._-]{0,63}")
 _VALUES = re.compile(r"\"[^\"]*\"|'[^']*'|\S*[#|]\S*|\d{3,}")
 _LONGEST_MESSAGE = 300
-_READ_ERROR = msgspec.json.Decoder(RequestError | None).decode
+_READ_ERROR = msgspec.json.Decoder(RequestError | str | None).decode
 _READ_TRIES = msgspec.json.Decoder(list[Try] | None).decode
 _CONDITION = frozenset({"ConditionalCheckFailedException", "ConditionalCheckFailed"})
 _SERVER = frozenset(
@@ -118,6 +118,8 @@ def find_failures(told: Told) -> list[tuple[int, Failure]]:
 def read_failure(error_raw: bytes, tries_raw: bytes) -> Failure | None:
     """Read the error and the failed tries of a record; None where there is nothing to read."""
     error = _read(_READ_ERROR, error_raw)
+    if isinstance(error, str):  # a log written by hand names the code alone
+        error = RequestError(error) if error else None
     tries = _read(_READ_TRIES, tries_raw) or []
     if error is None and not tries:
         return None

@@ -365,7 +365,12 @@ class TestFailures:
         assert len(counts.refusals) == 257
 
     def test_an_error_that_cannot_be_read_is_none(self) -> None:
-        assert sums(result_of(line(error="oh", tries="no")), Count.FAILED) == 0
+        assert sums(result_of(line(error=["oh"], tries="no"), line(error="")), Count.FAILED) == 0
+
+    def test_an_error_of_one_word_is_its_code(self) -> None:
+        counts = result_of(line(error="AccessDeniedException"), line(error="no access to CASE#1"))
+        assert sums(counts, Count.FAILED) == 2
+        assert {refusal.code for refusal in counts.refusals} == {"AccessDeniedException", "other"}
 
 
 class TestKeys:
