@@ -102,8 +102,8 @@ def _undeclared(
 ) -> Undeclared:
     row = asked.busiest
     fingerprints = {one.shape.fingerprint for one in asked.rows}
-    counts = hourly.of(asked.target, fingerprints)
-    pattern, doubts = _pattern(asked, traffic, used, counts)
+    fullest = hourly.of(asked.target, fingerprints)
+    pattern, doubts = _pattern(asked, traffic, used, fullest)
     draft = Draft({"tables": []}, unsure=tuple(Unsure(table, "patterns", pattern["id"], *one) for one in doubts))
     lines = list_lines({"name": table, "patterns": [pattern]}, "patterns", draft)
     is_told = any(one.units_known for one in asked.rows)
@@ -116,7 +116,7 @@ def _undeclared(
         callers=tuple(_callers(asked.rows)),
         requests=asked.requests,
         dollars=round(bill.dollars(asked.target, read, written), 2) if is_told else None,
-        is_ad_hoc=(asked.requests < _LEAST_CALLS or len(counts) < _LEAST_HOURS)
+        is_ad_hoc=(asked.requests < _LEAST_CALLS or len(fullest) < _LEAST_HOURS)
         and read + written < _MUCH_SHARE * _units(traffic.rows),
         yaml="\n".join(lines),
         yaml_table=table,
@@ -134,7 +134,7 @@ def _callers(rows: Sequence[PatternTraffic]) -> list[str]:
 
 
 def _pattern(
-    asked: _Asked, traffic: Traffic, used: Counter[str], counts: np.ndarray
+    asked: _Asked, traffic: Traffic, used: Counter[str], fullest: np.ndarray
 ) -> tuple[dict[str, Any], list[tuple[str, str]]]:
     """Return the declaration, and what is unsure of it: the field and why."""
     shape = asked.busiest.shape
@@ -156,7 +156,7 @@ def _pattern(
     if shape.filter_attributes and not shape.scans:
         pattern["filter"] = {"discards_at_most": "10%"}
         doubts.append(("filter", f"it filters by {', '.join(shape.filter_attributes)}: could a key select that?"))
-    rate = _rate(counts)
+    rate = _rate(fullest)
     if rate:
         pattern["rate"] = rate
     callers = [caller for caller in _callers(asked.rows) if len(caller) <= _LONGEST_CALLER]
@@ -167,11 +167,15 @@ def _pattern(
     return pattern, doubts
 
 
-def _rate(counts: np.ndarray) -> dict[str, float]:
-    """Return requests a second of a busy hour and of the fullest one, in two digits."""
-    if not len(counts):
+def _rate(fullest: np.ndarray) -> dict[str, float]:
+    """Return requests a second of the fullest minute in a busy hour and in the busiest, in two digits.
+
+    An hour's mean would be passed at once by what comes in bursts. `fullest`: requests of the fullest minute of each
+    hour.
+    """
+    if not len(fullest):
         return {}
-    p95, peak = float(np.quantile(counts, _BUSY)) / 3600, float(counts.max()) / 3600
+    p95, peak = float(np.quantile(fullest, _BUSY)) / 60, float(fullest.max()) / 60
     return {"p95": _rounded(p95), "peak": _rounded(peak)}
 
 
@@ -191,13 +195,13 @@ def _stem(asked: _Asked) -> str:
 
 
 class _Hourly:
-    """Requests of each fingerprint by the hour."""
+    """The fullest minute of each hour, by fingerprint."""
 
     def __init__(self, week: Frame) -> None:
         self._rows = week.hours[~week.hours["secondary"].astype(bool)]
 
     def of(self, target: Target, fingerprints: set[str]) -> np.ndarray:
-        """Return the requests of each hour that had any."""
+        """Return the requests of the fullest minute of each hour that had any; of several callers at most so many."""
         rows = self._rows[self._rows["fingerprint"].isin(fingerprints) & (self._rows["table_name"] == target.table)]
-        found: np.ndarray = rows.groupby("start")["requests"].sum().to_numpy(dtype=float)
+        found: np.ndarray = rows.groupby("start")["peak_requests"].sum().to_numpy(dtype=float)
         return found

@@ -37,13 +37,19 @@ def row(operation: str, fingerprint: str = "f", **fields: Any) -> PatternTraffic
     return PatternTraffic(shape=made, attribution=attribution, latency=Latency((), 0.0, 0), **(values | fields))
 
 
-def told(*rows: PatternTraffic, hours: int = 2, contract: Any = CONTRACT) -> tuple[Undeclared, ...]:
+def told(*rows: PatternTraffic, hours: int = 2, peak: float = 60.0, contract: Any = CONTRACT) -> tuple[Undeclared, ...]:
     listed = [
-        {"start": n * HOUR, "table_name": "t", "fingerprint": one.shape.fingerprint, "requests": 3600.0}
+        {
+            "start": n * HOUR,
+            "table_name": "t",
+            "fingerprint": one.shape.fingerprint,
+            "requests": 3600.0,
+            "peak_requests": peak,
+        }
         for one in rows
         for n in range(hours)
     ]
-    columns = ["start", "table_name", "fingerprint", "requests"]
+    columns = ["start", "table_name", "fingerprint", "requests", "peak_requests"]
     frame = pd.DataFrame(listed, columns=columns).assign(secondary=False)
     nothing = pd.DataFrame()
     week = Frame(window=WEEK, hours=frame, latency=np.zeros((0, 1)), covered=(WEEK,), keys=nothing, pairs=nothing)
@@ -86,6 +92,11 @@ def test_shapes_that_are_one_pattern_are_declared_once() -> None:
     assert one.requests == 14_400
     assert one.callers == ("c", "d")
     assert loaded(one)["rate"] == {"p95": 2, "peak": 2}
+
+
+def test_the_rate_of_what_comes_in_bursts_is_that_of_its_fullest_minute() -> None:
+    (one,) = told(row("Query", key=(USER,)), peak=3000.0)
+    assert loaded(one)["rate"] == {"p95": 50, "peak": 50}
 
 
 def test_what_the_log_does_not_tell_of_a_key_is_marked() -> None:
