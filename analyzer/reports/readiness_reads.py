@@ -112,7 +112,7 @@ def no_scan_is_of_high_volume(view: View) -> Answer:
 
 def filters_hide_no_missing_key(view: View) -> Answer:
     """Judge whether a filter does what a key should."""
-    wasted: dict[str, tuple[float, float]] = {}
+    wasted: dict[str, tuple[float, float, float]] = {}
     is_counted = is_filtered = False
     for traffic, row in view.rows():
         if not (row.shape.filter or row.shape.filter_attributes) or row.shape.scans:
@@ -122,19 +122,22 @@ def filters_hide_no_missing_key(view: View) -> Answer:
         pattern = traffic.place.patterns.get(row.attribution.pattern or "")
         limit = _MUCH_WASTE if pattern is None or pattern.discards_at_most is None else pattern.discards_at_most
         name = f"{row.attribution.pattern or row.shape.fingerprint} of {traffic.target}"
-        before = wasted.get(name, (0.0, 0.0))
-        wasted[name] = (
-            before[0] + row.wasted_units.value - limit * row.read_units.value,
-            before[1] + row.wasted_units.value,
-        )
+        over, thrown, read = wasted.get(name, (0.0, 0.0, 0.0))
+        thrown_here, read_here = row.wasted_units.value, row.read_units.value
+        wasted[name] = over + thrown_here - limit * read_here, thrown + thrown_here, read + read_here
     if not any(True for _ in view.rows()):
         return not_observable(_UNSEEN)
     if is_filtered and not is_counted:
         return not_observable("what was scanned and returned is not counted")
-    over = [name for name, (more, _) in wasted.items() if more > 0]
-    if over:
-        return failed(f"filters throw away more than they may: {named(over)}")
-    return proved("filters throw away next to nothing" if is_filtered else "no query filters")
+    too_much = [name for name, (over, _, _) in wasted.items() if over > 0]
+    if too_much:
+        return failed(f"filters throw away more than they may: {named(too_much)}")
+    if not is_filtered:
+        return proved("no query filters")
+    most = max((thrown / read for _, thrown, read in wasted.values() if read), default=0.0)
+    if most > _MUCH_WASTE:
+        return declared(f"filters throw away {percent(most)} of what they read at most, which is declared")
+    return proved(f"filters throw away {percent(most)} of what they read at most")
 
 
 def hot_keys_are_analyzed(view: View) -> Answer:
