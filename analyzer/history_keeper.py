@@ -58,7 +58,8 @@ _WRITING, _TIDYING = "history cannot be written", "history cannot be tidied"
 _READING = "history of the day cannot be read"
 _HINTS = {
     _WRITING: "make room, or mend the access: it is tried again every minute, and what waits over two hours is lost",
-    _TIDYING: "minutes are not made hours, and detectors know the past as it was read before: mend the access",
+    _TIDYING: "minutes are not made hours, and detectors know the past as it was read before: "
+    "make room, or mend the access",
     _READING: "no file of a day is replaced before it was read: mend the access, it is tried again every minute",
 }
 

@@ -2,7 +2,8 @@
 
 Both are written before a minute goes, and name the files that they replace: whoever is killed in between leaves nothing
 that counts twice for our own reader, and the next round goes on there. Later the hours of a day become one file. What
-is older than it is kept for goes.
+is older than it is kept for goes, and that first: on a full disk nothing can be made before. Minutes that never became
+hours stay as long as hours do.
 
 A daemon tidies what it wrote itself, and what one wrote that went for good. Several may do the latter at once: each
 gives its file a name of its own, and of two that were made of the same minutes one counts.
@@ -65,12 +66,16 @@ async def tidy(dataset: Dataset, keeping: Keeping, now: Instant) -> Tidied:
     """Make hours of old minutes, and let go of what is too old; raises HistoryError."""
     tidied = _Tidying(dataset, now)
     await tidied.look(_GONE_AFTER * keeping.minutes_alone_ms)
+    for kind in Kind:
+        await tidied.expire(kind, keeping)
+    await tidied.settle()
     for kind in _MINUTES:
         await tidied.unite(kind, HOUR_MS, keeping.minutes_alone_ms)
     for kind in _HOURS:
         await tidied.unite(kind, DAY_MS, keeping.minutes_ms)
-    for kind in Kind:
-        await tidied.expire(kind, keeping.minutes_ms if kind in _MINUTES else keeping.hours_ms)
+    for kind in _MINUTES:  # some became hours a moment ago
+        await tidied.expire(kind, keeping)
+    await tidied.settle()
     return Tidied(tidied.united, tidied.expired, tuple(tidied.torn), tidied.newer)
 
 
@@ -83,6 +88,7 @@ class _Tidying:
         self.united = self.expired = 0
         self.torn: list[str] = []
         self.newer: str | None = None
+        self._aside: set[FileName] = set()
         self._living: set[str] = set()
         self._known_until = now
 
@@ -104,12 +110,33 @@ class _Tidying:
     def _is_ours(self, name: FileName) -> bool:
         return name.daemon not in self._living
 
-    async def expire(self, kind: Kind, kept_ms: int) -> None:
-        """Let go of what is older than it is kept for, and is of history beyond doubt."""
-        for name in await self._dataset.everything(kind):
-            if name.window.end <= self._known_until - kept_ms and self._is_ours(name) and await self._is_history(name):
+    async def expire(self, kind: Kind, keeping: Keeping) -> None:
+        """Let go of what is older than it is kept for, and is of history beyond doubt; of minutes what hours hold."""
+        names = [name for name in await self._dataset.everything(kind) if self._is_ours(name)]
+        made = await self._made(names) if kind in _MINUTES else set()
+        for name in names:
+            has_hour = kind in _MINUTES and name.length_ms > MINUTE_MS
+            kept_ms = keeping.minutes_ms if has_hour else keeping.hours_ms
+            if name in made:
+                await self._dataset.drop(name)
+            elif name.window.end <= self._known_until - kept_ms and await self._is_history(name):
                 await self._dataset.drop(name)
                 self.expired += 1
+
+    async def _made(self, names: list[FileName]) -> set[FileName]:
+        """Return the minutes whose hour is there, whole: who made it was killed, or had no right to delete."""
+        found: set[FileName] = set()
+        minutes: dict[FileName, list[FileName]] = defaultdict(list)
+        for name in names:
+            if name.length_ms == MINUTE_MS:
+                start = name.start - name.start % HOUR_MS
+                minutes[FileName(name.kind, start, HOUR_MS, name.daemon)].append(name)
+        for name in names:
+            if of_hour := minutes.get(name._replace(mark="")):
+                loaded = await self._careful(name, self._dataset.load(name))
+                replaced = loaded[1].replaces if loaded else ()
+                found.update(one for one in of_hour if one.leaf in replaced)
+        return found
 
     async def _is_history(self, name: FileName) -> bool:
         label = await self._careful(name, self._dataset.label(name))
@@ -177,16 +204,22 @@ class _Tidying:
             known.update(label.replaces)
 
     async def _careful(self, name: FileName, asked: Awaitable[T]) -> T | None:
-        """Return what was asked of a file; None where it is torn, and is set aside, newer than we are, or gone."""
+        """Return what was asked of a file; None where it is newer than we are, gone, or torn and to be set aside."""
         try:
             return await asked
         except TornError:
-            await self._set_aside(name)
+            self._aside.add(name)
         except NewerHistoryError as error:
             self.newer = self.newer or str(error)
         except KeyError:
             pass
         return None
+
+    async def settle(self) -> None:
+        """Set aside what was found torn; that takes room, for which others were let go before."""
+        for name in sorted(self._aside):
+            await self._set_aside(name)
+        self._aside.clear()
 
     async def _set_aside(self, name: FileName) -> None:
         await self._dataset.set_aside(name)
