@@ -31,7 +31,7 @@ _SAVED_BEFORE_MS = 600_000
 class Closed(Struct, frozen=True):
     """What was counted in a minute that has closed; `is_late`: what came after it was let go, which adds to it.
 
-    `number` tells late ones apart that hold the same; it goes on after a restart.
+    `number` tells late ones apart; it goes on after a restart.
     """
 
     counts: Counts
@@ -97,6 +97,8 @@ class Closing:
         self._since = min(map(_minute, known), default=None)
         self._unwritten = owed.unwritten
         self._late = owed.late
+        self.known_late = owed.late or None
+        """The last late batch that the checkpoint knows: what was written after it comes again."""
         self._restored = restored
         self._kept_ms = max(kept_ms, _MOST_KEPT_MS)
         self._told: dict[Instant, int] = {}
@@ -124,6 +126,7 @@ class Closing:
         self._go_back(let_go)
         whole_from = let_go if self._whole_from is None else self._whole_from
         if self._next is None:
+            self._late = self._late or end // 1000  # above all that was, also where the state was lost
             self._next = self._begin(changes, end, whole_from)
             known = changes if self._restored is None else self._restored
             self._told = {

@@ -300,7 +300,7 @@ class Daemon:
 
     async def _keep_history(self) -> None:
         if self._history is not None:
-            await self._history.run(self._out.clock)
+            await self._history.run(self._out.clock, self._watch.closing.known_late)
 
     def _collected(self, end: Instant) -> Collected:
         """Return what polls brought and people marked."""

@@ -91,6 +91,8 @@ class HistoryKeeper:
         self._looked: Instant = 0
         self._tidied: Instant | None = None
         self._was_ours = False
+        self.known_late: int | None = None
+        """The last late batch that the checkpoint knows; those after it go before anything is written."""
         self.is_ours: Callable[[], bool | None] = _always
         self.past: History = EMPTY
         self.lost = 0
@@ -181,8 +183,12 @@ class HistoryKeeper:
         """Return the day of an instant; one that was let go begins anew, and reads its files before it writes any."""
         return self._days.setdefault(at // DAY_MS, Day(at // DAY_MS))
 
-    async def run(self, clock: Callable[[], Instant]) -> None:
-        """Load the past, then write what closes until it is cancelled, and then what is still owed."""
+    async def run(self, clock: Callable[[], Instant], known_late: int | None = None) -> None:
+        """Load the past, then write what closes until it is cancelled, and then what is still owed.
+
+        What was written late after `known_late` goes before.
+        """
+        self.known_late = known_late
         try:
             while True:
                 now = clock()
@@ -209,7 +215,14 @@ class HistoryKeeper:
         if self.is_ours():
             await self._write()
 
+    async def _forget_late(self) -> None:
+        if self.known_late is not None:
+            await self._dataset.forget_late(self.known_late)
+            self.known_late = None
+
     async def _write(self) -> None:
+        if self.known_late is not None and not await self._try(self._forget_late(), _WRITING):
+            return
         while self._waiting:
             closed = self._waiting.popleft()
             is_written, self._in_hand = False, closed.counts.window.start
@@ -269,6 +282,7 @@ class HistoryKeeper:
         newer: str | None = None
         try:
             if self.is_ours():
+                await self._forget_late()
                 tidied = await tidy(self._dataset, self._keeping, now)
                 for name in tidied.torn:
                     self._note_torn(name)

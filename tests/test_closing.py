@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from analyzer.closing import Closing, Due, Owed, kept_from
+from analyzer.closing import NOTHING_OWED, Closing, Due, Owed, kept_from
 
 HOUR = 3_600_000
 T = 1_760_000_040_000 - 1_760_000_040_000 % 60_000
@@ -151,9 +151,16 @@ def test_a_restart_before_anything_was_told_forgets_nothing_of_what_waited() -> 
 def test_a_checkpoint_holds_what_waits_and_what_holds_more_than_was_told() -> None:
     closing = Closing(None)
     due(closing, {T: 1}, T + 120_000 + LATE)
-    kept = kept_from(T + 120_000 + LATE, HOUR)
-    assert closing.owed((T + 60_000,), {T: 1}) == Owed(T + 120_000, (T + 60_000,), 0, kept)
-    assert closing.owed((), {T: 2}) == Owed(T + 120_000, (T,), 0, kept)
+    kept, late = kept_from(T + 120_000 + LATE, HOUR), (T + 120_000 + LATE) // 1000
+    assert closing.owed((T + 60_000,), {T: 1}) == Owed(T + 120_000, (T + 60_000,), late, kept)
+    assert closing.owed((), {T: 2}) == Owed(T + 120_000, (T,), late, kept)
+
+
+def test_late_batches_are_numbered_on_and_above_all_that_was_where_the_state_is_lost() -> None:
+    for owed, least in ((Owed(late=7), 7), (NOTHING_OWED, T // 1000)):
+        closing = Closing(None, owed=owed)
+        due(closing, {}, T)
+        assert closing.owed((), {}).late == least
 
 
 def test_what_was_read_since_a_restart_is_told_though_its_minute_was_told_before() -> None:

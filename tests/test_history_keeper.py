@@ -132,6 +132,35 @@ def test_late_batches_that_hold_the_same_add_up(desk: Desk) -> None:
     assert sum(row["requests"] for row in desk.read()) == 102
 
 
+def test_a_late_batch_counts_once_though_the_daemon_was_killed_before_its_next_checkpoint(desk: Desk) -> None:
+    desk.keeper.take(desk.closed(100))
+    at_hour(desk, 0, 0)
+    saved = desk.watch.checkpoint(T + 71 * MINUTE, ())
+    for later in (1, 2):
+        at_hour(desk, later, later)
+    assert sum(row["requests"] for row in desk.read()) == 103
+    desk.watch, desk.keeper = Watch(Place(desk.folder).setup(), saved), desk.new()
+    desk.keeper.known_late = desk.watch.closing.known_late
+    at_hour(desk, 3, 3)  # the same records, in one batch now
+    assert sum(row["requests"] for row in desk.read()) == 103
+
+
+@pytest.mark.parametrize("tidies", [False, True])
+def test_nothing_is_written_before_what_was_written_late_is_known_to_be_gone(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch, *, tidies: bool
+) -> None:
+    desk.keeper.known_late = 1
+    desk.keeper.take(desk.closed(1))
+    with monkeypatch.context() as patch:
+        patch.setattr(desk.dataset, "forget_late", broken)
+        asyncio.run(desk.keeper._tidy(T) if tidies else desk.keeper.write())
+    assert desk.read() == []
+    assert len(desk.log.lines) == 1
+    asyncio.run(desk.keeper.write())
+    assert desk.keeper.known_late is None
+    assert len(desk.read()) == 1
+
+
 def test_what_comes_late_after_a_reload_is_written(desk: Desk) -> None:
     for _ in range(3):
         desk.keeper.take(desk.closed(10))

@@ -18,7 +18,7 @@ from analyzer.errors import CollectError
 from analyzer.history.columns import SCHEMAS, Kind
 from analyzer.history.files import HistoryError, Label, TornError, decode, encode, label_of, stretches
 from analyzer.history.merging import keys_rolled_up, rolled_up
-from analyzer.history.names import DAY_MS, HOUR_MS, FileName, days_of, mark_of
+from analyzer.history.names import DAY_MS, HOUR_MS, LATE, FileName, days_of
 from analyzer.history.standing import counting
 from analyzer.model.instant import MINUTE_MS, Instant
 from analyzer.model.window import Window
@@ -76,19 +76,28 @@ class Dataset:
         """Write closed minutes, in place of what this daemon wrote of them before; raises HistoryError.
 
         `late`: these are only rows that came after their minute was let go; they stand beside it. `number` tells
-        batches apart that hold the same; one that is written again has the same one, and replaces itself.
+        batches apart; one that is written again has the same one, and replaces itself.
         """
         for minute in minutes:
-            mark = [b"%d" % number] if late else None
+            mark = f"{LATE}{number}" if late else ""
             await self._write(Kind.REQUESTS, minute.start, minute.requests, mark)
             if len(minute.keys):
                 await self._write(Kind.KEYS, minute.start, minute.keys, mark)
 
-    async def _write(self, kind: Kind, start: Instant, rows: pa.Table, mark: list[bytes] | None) -> None:
+    async def _write(self, kind: Kind, start: Instant, rows: pa.Table, mark: str) -> None:
         label = Label(self.daemon, (start,))
         content = await asyncio.to_thread(encode, kind, rows, label)
-        told = "" if mark is None else mark_of([*mark, content])
-        await self.put(FileName(kind, start, MINUTE_MS, self.daemon, told), content)
+        await self.put(FileName(kind, start, MINUTE_MS, self.daemon, mark), content)
+
+    async def forget_late(self, known: int) -> None:
+        """Let go of what this daemon wrote late after the batch that its checkpoint knows: all of that comes again.
+
+        Raises HistoryError.
+        """
+        for kind in (Kind.REQUESTS, Kind.KEYS):
+            for name in await self.everything(kind):
+                if name.daemon == self.daemon and name.late > known:
+                    await self.drop(name)
 
     async def write_day(self, kind: Kind, start: Instant, rows: pa.Table, minutes: tuple[Instant, ...] = ()) -> None:
         """Write one file of a day, in place of the one before; raises HistoryError.

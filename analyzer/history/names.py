@@ -1,7 +1,8 @@
 """Names of the files of history: kind, date, the stretch that a file is of, and the daemon that wrote it.
 
 `kind=requests/date=2026-11-30/20261130T0912-a1b2c3d4.parquet`: a minute; without the minute an hour, without the hour a
-day. What came late, or a second time, has a hash behind the daemon. Several daemons may write side by side.
+day. Behind the daemon, what came late has the number of its batch, and what was made a second time has a hash. Several
+daemons may write side by side.
 """
 
 from __future__ import annotations
@@ -18,13 +19,15 @@ from analyzer.model.window import Window
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["DAY_MS", "HOUR_MS", "FileName", "days_of", "mark_of"]
+__all__ = ["DAY_MS", "HOUR_MS", "LATE", "FileName", "days_of", "mark_of"]
 
 HOUR_MS = 3_600_000
 DAY_MS = 86_400_000
+LATE = "late"
+"""What stands before the number of a batch that came late; no hash begins so."""
 _NAME = re.compile(
     r"kind=(?P<kind>[a-z_]+)/date=[0-9-]{10}/"
-    r"(?P<time>\d{8}(?:T\d{2}(?:\d{2})?)?)-(?P<daemon>[a-z0-9]{1,32})(?:-(?P<mark>[0-9a-f]{8}))?\.parquet"
+    r"(?P<time>\d{8}(?:T\d{2}(?:\d{2})?)?)-(?P<daemon>[a-z0-9]{1,32})(?:-(?P<mark>[0-9a-f]{8}|late\d{1,15}))?\.parquet"
 )
 _FORMS = {MINUTE_MS: "%Y%m%dT%H%M", HOUR_MS: "%Y%m%dT%H", DAY_MS: "%Y%m%d"}
 _LENGTHS = {13: MINUTE_MS, 11: HOUR_MS, 8: DAY_MS}
@@ -58,6 +61,11 @@ class FileName(NamedTuple):
     def window(self) -> Window:
         """The stretch that the file is of."""
         return Window(self.start, self.start + self.length_ms)
+
+    @property
+    def late(self) -> int:
+        """The number of a batch that came late; 0 where the file is none."""
+        return int(self.mark.removeprefix(LATE)) if self.mark.startswith(LATE) else 0
 
     @property
     def leaf(self) -> str:

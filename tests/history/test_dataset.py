@@ -121,6 +121,15 @@ def test_two_late_batches_that_hold_the_same_add_up_and_one_that_is_tried_again_
     assert total(dataset) == 102
 
 
+def test_a_late_batch_that_a_checkpoint_does_not_know_goes_and_others_stay(dataset: Dataset, folder: Path) -> None:
+    other = Dataset(FolderBlobs(folder), "d2")
+    for writer, number in ((dataset, 3), (dataset, 4), (other, 5)):
+        run(writer.write_minutes([minute(0, requests=number, keys=(key(),))], late=True, number=number))
+    run(dataset.forget_late(3))
+    assert total(dataset) == 8
+    assert len(files(folder)) == 4
+
+
 def test_two_daemons_write_side_by_side(dataset: Dataset, folder: Path) -> None:
     other = Dataset(FolderBlobs(folder), "d2")
     run(dataset.write_minutes([minute(0)]))
