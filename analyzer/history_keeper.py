@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from analyzer.history.columns import Kind
     from analyzer.history.compaction import Keeping
     from analyzer.history.dataset import Dataset
+    from analyzer.history.folder import NameClaim
     from analyzer.history.minutes import Minute
     from analyzer.model.calls import CallBook
     from analyzer.model.finding import Finding
@@ -56,11 +57,13 @@ _FINISH_SECONDS = 2.0
 """So long the end waits for what is still to be written."""
 _WRITING, _TIDYING = "history cannot be written", "history cannot be tidied"
 _READING = "history of the day cannot be read"
+_SHARED = "two daemons write history under one name"
 _HINTS = {
     _WRITING: "make room, or mend the access: it is tried again every minute, and what waits over two hours is lost",
     _TIDYING: "minutes are not made hours, and detectors know the past as it was read before: "
     "make room, or mend the access",
     _READING: "no file of a day is replaced before it was read: mend the access, it is tried again every minute",
+    _SHARED: "each overwrites the minutes of the other: give each a `history.daemon` of its own, or leave it out",
 }
 
 
@@ -93,6 +96,8 @@ class HistoryKeeper:
         self._was_ours = False
         self.known_late: int | None = None
         """The last late batch that the checkpoint knows; those after it go before anything is written."""
+        self.claim: NameClaim | None = None
+        """The name under which it writes to a folder; None where nobody can tell whose it is."""
         self.is_ours: Callable[[], bool | None] = _always
         self.past: History = EMPTY
         self.lost = 0
@@ -190,6 +195,7 @@ class HistoryKeeper:
         """
         self.known_late = known_late
         try:
+            await self._claim_name()
             while True:
                 now = clock()
                 if self._tidied is None or now - self._tidied >= HOUR_MS or now < self._tidied:
@@ -201,6 +207,8 @@ class HistoryKeeper:
         finally:
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self._finish(), _FINISH_SECONDS)
+            if self.claim is not None:
+                self.claim.release()
 
     async def _finish(self) -> None:
         """Write what is owed, also where the lease was given back a moment ago: nobody else knows of it."""
@@ -212,8 +220,14 @@ class HistoryKeeper:
 
     async def write(self) -> None:
         """Write all that waits, where it is ours to write; where that fails it waits on."""
+        await self._claim_name()
         if self.is_ours():
             await self._write()
+
+    async def _claim_name(self) -> None:
+        if self.claim is not None:
+            is_own = await asyncio.to_thread(self.claim.take)
+            self._tell(_SHARED, None if is_own else f"another one is {self._dataset.daemon} there too")
 
     async def _forget_late(self) -> None:
         if self.known_late is not None:

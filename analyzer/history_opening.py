@@ -59,14 +59,17 @@ def open_keeper(
     `is_ours` says of a bucket whether it is this daemon's to write there; see `HistoryKeeper`.
     """
     from analyzer.history.compaction import Keeping  # noqa: PLC0415 -- pyarrow costs half a second
-    from analyzer.history_keeper import HistoryKeeper  # noqa: PLC0415 -- same
+    from analyzer.history.folder import NameClaim  # noqa: PLC0415 -- only where it is used
+    from analyzer.history_keeper import HistoryKeeper  # noqa: PLC0415 -- pyarrow costs half a second
 
     daemon = config.daemon or daemon_name(state)
     dataset = open_dataset(config.to, aws, region=config.region, daemon=daemon)
     keeping = Keeping(config.minutes_alone_ms, config.minutes_ms, config.hours_ms)
     keeper = HistoryKeeper(dataset, keeping, log, contract)
-    if is_ours is not None and config.needs_aws:
-        keeper.is_ours = is_ours
+    if config.needs_aws:
+        keeper.is_ours = is_ours or keeper.is_ours
+    else:
+        keeper.claim = NameClaim(Path(config.to), daemon)
     return keeper
 
 

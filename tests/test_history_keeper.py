@@ -527,6 +527,30 @@ def test_a_lease_says_who_writes_to_a_bucket_and_nothing_of_a_folder(tmp_path: P
         assert keeper.is_ours() is said
 
 
+async def test_two_daemons_of_one_name_in_a_folder_are_told_until_one_ends(tmp_path: Path) -> None:
+    setup = Place(tmp_path).setup()
+    config = HistoryConfig(str(tmp_path / "history"), None, "web", DAY, DAY, DAY)
+    logs = [Log(), Log(), Log()]
+    one, two, other = (
+        open_keeper(of, tmp_path / "state", setup.contract, log, None)
+        for of, log in zip((config, config, msgspec.structs.replace(config, daemon="api")), logs, strict=True)
+    )
+    for keeper in (one, two, other):
+        await keeper.write()
+    assert [log.lines for log in logs] == [[], [("error", "two daemons write history under one name")], []]
+    (gap,) = two.gaps(T)
+    assert (gap.source, "web there too" in gap.detail) == (SourceName.HISTORY, True)
+    ended = asyncio.create_task(one.run(lambda: T))
+    await asyncio.sleep(0)
+    ended.cancel()
+    await asyncio.wait([ended])
+    await two.write()
+    assert (two.gaps(T), logs[1].lines[-1]) == ((), ("info", "mended"))
+    for keeper in (two, other):
+        assert keeper.claim is not None
+        keeper.claim.release()
+
+
 def test_a_bucket_needs_a_way_to_aws(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="way to AWS"):
         open_dataset("s3://bucket/prefix")

@@ -1,14 +1,16 @@
-"""A local folder as a place for bytes: every file is there whole or not at all."""
+"""A local folder as a place for bytes: every file is there whole or not at all. And whose name is whose there."""
 
 from __future__ import annotations
 
 import asyncio
+import fcntl
 import os
 import time
 from contextlib import suppress
 from pathlib import Path
+from typing import IO
 
-__all__ = ["FolderBlobs"]
+__all__ = ["FolderBlobs", "NameClaim"]
 
 _UNFINISHED = ".part"
 _LEFT_AFTER_SECONDS = 3600.0
@@ -71,6 +73,37 @@ class FolderBlobs:
         _sweep(path.parent)
         if path.parent != self._folder and path.parent.is_dir() and not any(path.parent.iterdir()):
             path.parent.rmdir()
+
+
+class NameClaim:
+    """The name under which one daemon writes to a folder; the system lets go of it when the process ends."""
+
+    def __init__(self, folder: Path, name: str) -> None:
+        self._path = folder / f".{name}.lock"
+        self._file: IO[bytes] | None = None
+
+    def take(self) -> bool:
+        """Keep the name; False where another has it. A folder that cannot be locked is nobody else's."""
+        if self._file is not None:
+            return True
+        try:
+            self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            file = self._path.open("wb")
+        except OSError:
+            return True
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            file.close()
+            return not isinstance(error, BlockingIOError)
+        self._file = file
+        return True
+
+    def release(self) -> None:
+        """Leave the name to others."""
+        if self._file is not None:
+            self._file.close()
+            self._file = None
 
 
 def _sweep(folder: Path) -> None:

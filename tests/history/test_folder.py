@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import os
 import shutil
 from typing import TYPE_CHECKING, Any
@@ -17,7 +18,7 @@ from analyzer.history.columns import Kind
 from analyzer.history.compaction import Keeping, tidy
 from analyzer.history.dataset import Dataset
 from analyzer.history.files import HistoryError
-from analyzer.history.folder import FolderBlobs
+from analyzer.history.folder import FolderBlobs, NameClaim
 from analyzer.history.names import FileName
 from analyzer.model.instant import parse_instant
 from analyzer.model.window import Window
@@ -139,6 +140,25 @@ def test_what_a_killed_process_left_goes_with_the_next_file(tmp_path: Path) -> N
         os.utime(left, (left.stat().st_mtime - seconds,) * 2)
     run(dataset.write_minutes([minute(2)]))
     assert [path.name for path in (tmp_path / PLACE).glob(".*")] == [".20261130T0902-d2.parquet.78.part"]
+
+
+def test_a_name_is_one_daemon_s_until_it_leaves_it_and_a_folder_without_locks_is_nobody_s(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one, two, other = (NameClaim(tmp_path / "new", name) for name in ("d1", "d1", "d2"))
+    assert [claim.take() for claim in (one, one, two, other)] == [True, True, False, True]
+    for claim in (two, one, other):
+        claim.release()
+    assert two.take()
+    two.release()
+    (tmp_path / "file").write_text("no folder")
+    assert NameClaim(tmp_path / "file", "d1").take()
+
+    def without(*_: object) -> None:
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr("analyzer.history.folder.fcntl.flock", without)
+    assert one.take()
 
 
 def test_a_file_that_takes_the_place_of_a_folder_is_named(tmp_path: Path) -> None:
