@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from analyzer.cli.calling import ProfileOption, RegionOption, naming, with_aws
+from analyzer.cli.output import write_line
 from analyzer.errors import UsageError
 
 if TYPE_CHECKING:
@@ -100,13 +101,13 @@ def _canary(config: CanaryConfig, aws: AwsCaller, region: str) -> Canary:
 async def _clean(config: CanaryConfig, aws: AwsCaller, region: str) -> None:
     cleaned = await _canary(config, aws, region).clean()
     for left in cleaned.undone:
-        _say(f"removed what a run left in {left.target} of {left.region}")
+        write_line(f"removed what a run left in {left.target} of {left.region}")
     if cleaned.errors:
         for error in cleaned.errors[1:]:
             typer.echo(f"dynascope: {error}\n  {error.hint}", err=True)
         raise cleaned.errors[0]
     if not cleaned.undone:
-        _say(f"nothing is left to be removed in {config.folder}")
+        write_line(f"nothing is left to be removed in {config.folder}")
 
 
 async def _measure(config: CanaryConfig, place: tuple[str, str], aws: AwsCaller, region: str, *, is_dry: bool) -> None:
@@ -118,18 +119,18 @@ async def _measure(config: CanaryConfig, place: tuple[str, str], aws: AwsCaller,
     with naming():
         plan = await watcher.plan(*place)
     for line in describe_plan(plan):
-        _say(line)
+        write_line(line)
     if is_dry:
-        _say("nothing was written: this is a dry run; --yes does it")
+        write_line("nothing was written: this is a dry run; --yes does it")
         return
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in _SIGNALS:
         loop.add_signal_handler(number, stop.set)
-    batch = await watcher.run(plan, stop, _say)
+    batch = await watcher.run(plan, stop, write_line)
     lag = estimate_lag(probe_pairs(batch.probes))
     for line in _told(lag):
-        _say(line)
+        write_line(line)
 
 
 def _told(lag: Lag | None) -> Iterator[str]:
@@ -156,9 +157,3 @@ def _between(one: Estimate) -> str:
 
 def _seconds(bound: float) -> str:
     return "more than anybody waited" if math.isinf(bound) else f"{bound * 1000:,.0f} ms"
-
-
-def _say(line: str) -> None:
-    from analyzer.cli.output import write  # noqa: PLC0415 -- light start
-
-    write(f"{line}\n")

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from analyzer.cli.calling import ProfileOption, RegionOption, naming, with_aws
+from analyzer.cli.output import write_line
 from analyzer.errors import UsageError
 
 if TYPE_CHECKING:
@@ -97,13 +98,13 @@ async def _restore(folder: Path, aws: AwsCaller, region: str) -> None:
 
     restored = await _watcher(folder, aws, region).restore()
     for intent in restored.undone:
-        _say(f"switched back: {told_intent(intent)}")
+        write_line(f"switched back: {told_intent(intent)}")
     if restored.errors:
         for error in restored.errors[1:]:
             typer.echo(f"dynascope: {error}\n  {error.hint}", err=True)
         raise restored.errors[0]
     if not restored.undone:
-        _say(f"nothing is left to be undone in {folder}")
+        write_line(f"nothing is left to be undone in {folder}")
 
 
 async def _watch(
@@ -117,24 +118,18 @@ async def _watch(
         await _restore(folder, aws, region)
     elif left:
         for intent in left:
-            _say(f"left by a process that died, `dynascope insights restore` undoes it: {told_intent(intent)}")
+            write_line(f"left by a process that died, `dynascope insights restore` undoes it: {told_intent(intent)}")
     with naming():
         plan = await watcher.plan(*place)
     for line in describe_plan(plan):
-        _say(line)
+        write_line(line)
     if plan.is_ranking:
         return
     if is_dry:
-        _say("nothing was changed: this is a dry run; --yes does it")
+        write_line("nothing was changed: this is a dry run; --yes does it")
         return
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in _SIGNALS:
         loop.add_signal_handler(number, stop.set)
-    await watcher.run(plan, stop, _say)
-
-
-def _say(line: str) -> None:
-    from analyzer.cli.output import write  # noqa: PLC0415 -- light start
-
-    write(f"{line}\n")
+    await watcher.run(plan, stop, write_line)

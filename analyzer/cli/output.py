@@ -20,6 +20,7 @@ __all__ = [
     "is_colorful",
     "print_report",
     "write",
+    "write_line",
     "write_unbuffered",
 ]
 
@@ -59,6 +60,11 @@ def write(text: str) -> None:
         sys.stdout.flush()
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def write_line(line: str) -> None:
+    """Write a line to standard output, as `write` does."""
+    write(f"{line}\n")
 
 
 def write_unbuffered(text: str) -> None:

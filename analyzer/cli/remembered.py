@@ -134,8 +134,8 @@ def placed(history: History, seen: Iterable[Target]) -> History:
     known = {target.base for target in history.spans}
     moves: dict[Target, Target] = {}
     for base in bases - known:
-        fits = [one for one in known if _may_be(base, one)]
-        if len(fits) == 1 and sum(_may_be(other, fits[0]) for other in bases) == 1:
+        fits = [one for one in known if base.may_be(one)]
+        if len(fits) == 1 and sum(other.may_be(fits[0]) for other in bases) == 1:
             moves[fits[0]] = base
 
     def move(target: Target) -> Target:
@@ -145,13 +145,4 @@ def placed(history: History, seen: Iterable[Target]) -> History:
         history,
         spans={move(target): span for target, span in history.spans.items()},
         patterns={move(target): past for target, past in history.patterns.items()},
-    )
-
-
-def _may_be(target: Target, other: Target) -> bool:
-    """Whether a target may be another one, of which more is known."""
-    return (
-        target.table == other.table
-        and target.account in {None, other.account}
-        and target.region in {None, other.region}
     )

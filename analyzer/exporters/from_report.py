@@ -8,10 +8,8 @@ from typing import TYPE_CHECKING
 from analyzer.exporters.from_counts import target_labels
 from analyzer.model.counts import KeyLevel
 from analyzer.model.finding import Direction, Severity, Status
-from analyzer.model.sight import Sight
 from analyzer.model.target import Target
-from analyzer.traffic.measure import direction_units
-from analyzer.traffic.series import mean_a_second, series_of
+from analyzer.traffic.measure import units_a_second
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -88,18 +86,9 @@ def _describe_capacity(table: SeriesTable, traffic: Traffic, where: Place) -> No
         (Direction.READ, place.capacity.read_units),
         (Direction.WRITE, place.capacity.write_units),
     ):
-        rate = _units_a_second(traffic, direction)
+        rate = units_a_second(traffic, direction)
         if capacity and rate is not None:
             table.raise_to("dynascope_capacity_consumed_ratio", (*where, direction.value), rate / capacity)
     known = (place.capacity.billing_mode or "", place.capacity.table_class or "", place.owner or "")
     if traffic.target.index is None and any(known):
         table.raise_to("dynascope_table_info", (*where, *known), 1.0)
-
-
-def _units_a_second(traffic: Traffic, direction: Direction) -> float | None:
-    """Return what was consumed, by CloudWatch or else by the log; None where neither tells units."""
-    told = series_of(traffic.metrics, f"Consumed{direction.value.capitalize()}CapacityUnits")
-    rate = mean_a_second(told, traffic.window)
-    if rate is not None or Sight.REQUEST_UNITS not in traffic.sights or not traffic.window.seconds:
-        return rate
-    return direction_units(traffic, direction) / traffic.window.seconds

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from analyzer.figures.targets import units_a_second
 from analyzer.model.finding import Direction
 from analyzer.model.target import Target
 from analyzer.traffic.gsi_lag import Lag, estimate_lag
 from analyzer.traffic.lag_pairs import lag_pairs, probe_pairs
+from analyzer.traffic.measure import units_a_second
 
 if TYPE_CHECKING:
     from analyzer.model.traffic import Traffic

@@ -12,15 +12,14 @@ from analyzer.model.finding import Direction
 from analyzer.model.heatmap import KeysFrom
 from analyzer.model.sight import Sight
 from analyzer.model.target import Target
-from analyzer.traffic.measure import direction_units
-from analyzer.traffic.series import mean_a_second, series_of
+from analyzer.traffic.measure import units_a_second
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from analyzer.model.traffic import Traffic
 
-__all__ = ["HotPlace", "hottest_places", "keys_from", "limit_of", "units_a_second"]
+__all__ = ["HotPlace", "hottest_places", "keys_from", "limit_of"]
 
 _MOST = 500
 """So many places are offered; a person chooses among the first few."""
@@ -71,15 +70,6 @@ def limit_of(traffic: Traffic, direction: Direction) -> float | None:
     """Return what a target is provisioned for in units a second; None on demand, or where it is not known."""
     capacity = traffic.place.capacity
     return capacity.read_units if direction is Direction.READ else capacity.write_units
-
-
-def units_a_second(traffic: Traffic, direction: Direction) -> float | None:
-    """Return what was consumed, by CloudWatch or else by the log; None where neither tells units."""
-    told = series_of(traffic.metrics, f"Consumed{direction.value.capitalize()}CapacityUnits")
-    rate = mean_a_second(told, traffic.window)
-    if rate is not None or Sight.REQUEST_UNITS not in traffic.sights or not traffic.window.seconds:
-        return rate
-    return direction_units(traffic, direction) / traffic.window.seconds
 
 
 def _place(traffic: Traffic, direction: Direction) -> HotPlace | None:

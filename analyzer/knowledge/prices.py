@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
+from analyzer.model.finding import Direction
 from analyzer.model.instant import parse_instant
 from analyzer.model.prices import Prices
 
@@ -32,6 +33,7 @@ __all__ = [
     "provisioned_cost",
     "read_cost",
     "storage_cost",
+    "unit_hour",
     "write_cost",
 ]
 
@@ -106,6 +108,11 @@ def _rate_cost(
         return Cost(units_a_second * HOURS_A_MONTH * unit_hour, f"provisioned, {prices.place}")
     mode = "on demand" if billing_mode is not None else "on demand assumed"
     return Cost(units_a_second * SECONDS_A_MONTH / 1e6 * million, f"{mode}, {prices.place}")
+
+
+def unit_hour(prices: Prices, direction: Direction) -> float:
+    """Return what a provisioned unit costs for an hour, in dollars."""
+    return prices.read_unit_hour if direction is Direction.READ else prices.write_unit_hour
 
 
 def provisioned_cost(read_units: float, write_units: float, prices: Prices = LIST_PRICES) -> Cost:

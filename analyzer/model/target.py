@@ -25,6 +25,12 @@ class Target(Struct, frozen=True):
         """Return the target of the same table with another index."""
         return msgspec.structs.replace(self, index=index)
 
+    def may_be(self, other: Target) -> bool:
+        """Whether it may be another one's table, of which more is known: what is not known here speaks against none."""
+        return (
+            self.table == other.table and self.account in {None, other.account} and self.region in {None, other.region}
+        )
+
     def order(self) -> tuple[str, str, str, str]:
         """Sort by account, region, table, index; the base table before its indexes."""
         return (self.account or "", self.region or "", self.table, self.index or "")

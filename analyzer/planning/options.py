@@ -6,7 +6,7 @@ from math import ceil, inf
 from typing import TYPE_CHECKING
 
 from analyzer.detectors.words import number, percent
-from analyzer.knowledge.prices import HOURS_A_MONTH, INFREQUENT_PRICES, SECONDS_A_MONTH, storage_cost
+from analyzer.knowledge.prices import HOURS_A_MONTH, INFREQUENT_PRICES, SECONDS_A_MONTH, storage_cost, unit_hour
 from analyzer.model.finding import Direction
 from analyzer.planning.autoscaling import Rules, replay
 from analyzer.planning.option import Option, Term
@@ -52,10 +52,6 @@ def options_of(places: Sequence[Place], prices: Prices, storage_bytes: float | N
         reserved(scaled, prices, kept),
         _infrequent(places, prices, storage_bytes),
     )
-
-
-def _unit_hour(prices: Prices, direction: Direction) -> float:
-    return prices.read_unit_hour if direction is Direction.READ else prices.write_unit_hour
 
 
 def _million(prices: Prices, direction: Direction) -> float:
@@ -131,7 +127,7 @@ def _provisioned(
 ) -> Option:
     terms = []
     for of, name, direction, _ in _each(places):
-        one, dollars = scaled[name][direction], _unit_hour(prices, direction)
+        one, dollars = scaled[name][direction], unit_hour(prices, direction)
         words = f"{number(one.mean_capacity)} units on average × {HOURS_A_MONTH} h × ${dollars:g}"
         terms.append(Term(of, words, one.mean_capacity * HOURS_A_MONTH * dollars))
     every = [one for directions in scaled.values() for one in directions.values()]

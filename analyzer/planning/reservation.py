@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from analyzer.detectors.words import number
-from analyzer.knowledge.prices import HOURS_A_MONTH
+from analyzer.knowledge.prices import HOURS_A_MONTH, unit_hour
 from analyzer.knowledge.reserved import BLOCK_UNITS, RESERVED
 from analyzer.model.finding import Direction
 from analyzer.planning.option import Option, Term
@@ -24,7 +24,7 @@ def reserved(scaled: Mapping[str, Mapping[Direction, Scaled]], prices: Prices, k
     terms: list[Term] = []
     for direction in Direction:
         capacity = _together(scaled, direction)
-        hour, listed = _hour(direction), _listed(prices, direction)
+        hour, listed = _hour(direction), unit_hour(prices, direction)
         blocks = _blocks(capacity, hour / listed if listed else 1.0)
         if blocks:
             units = blocks * BLOCK_UNITS
@@ -68,7 +68,3 @@ def _blocks(capacity: Sequence[float], pays_from: float) -> int:
     if not ordered or pays_from >= 1:
         return 0
     return int(ordered[min(len(ordered) - 1, int(pays_from * len(ordered)))] // BLOCK_UNITS)
-
-
-def _listed(prices: Prices, direction: Direction) -> float:
-    return prices.read_unit_hour if direction is Direction.READ else prices.write_unit_hour

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 from analyzer.model.estimate import Estimate
 from analyzer.model.finding import Direction, Victim
+from analyzer.model.sight import Sight
+from analyzer.traffic.series import mean_a_second, series_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -21,6 +23,7 @@ __all__ = [
     "row_units",
     "tells_units",
     "total_units",
+    "units_a_second",
     "victims_of",
 ]
 
@@ -43,6 +46,15 @@ def row_units(row: PatternTraffic, direction: Direction) -> Estimate:
 def direction_units(traffic: Traffic, direction: Direction) -> float:
     """Return the units that a target served in one direction."""
     return sum(row_units(row, direction).value for row in traffic.rows)
+
+
+def units_a_second(traffic: Traffic, direction: Direction) -> float | None:
+    """Return what was consumed, by CloudWatch or else by the log; None where neither tells units."""
+    told = series_of(traffic.metrics, f"Consumed{direction.value.capitalize()}CapacityUnits")
+    rate = mean_a_second(told, traffic.window)
+    if rate is not None or Sight.REQUEST_UNITS not in traffic.sights or not traffic.window.seconds:
+        return rate
+    return direction_units(traffic, direction) / traffic.window.seconds
 
 
 def tells_units(traffic: Traffic) -> bool:

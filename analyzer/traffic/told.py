@@ -62,7 +62,7 @@ class Told(Struct, frozen=True):
         """
         if target.account is not None and target.region is not None:
             return target
-        fitting = {(other.account, other.region) for other in self.targets() if _may_be(target, other)}
+        fitting = {(other.account, other.region) for other in self.targets() if target.may_be(other)}
         if len(fitting) != 1:
             return target
         account, region = fitting.pop()
@@ -83,14 +83,6 @@ class Told(Struct, frozen=True):
             cells=tuple(replace(cell, target=home(cell.target)) for cell in counts.cells),
             keys=tuple(replace(keys, target=home(keys.target)) for keys in counts.keys),
         )
-
-
-def _may_be(target: Target, other: Target) -> bool:
-    return (
-        target.table == other.table
-        and target.account in {None, other.account}
-        and target.region in {None, other.region}
-    )
 
 
 def told_of(observations: Observations) -> Told:

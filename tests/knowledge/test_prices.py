@@ -13,8 +13,10 @@ from analyzer.knowledge.prices import (
     provisioned_cost,
     read_cost,
     storage_cost,
+    unit_hour,
     write_cost,
 )
+from analyzer.model.finding import Direction
 from analyzer.model.instant import parse_instant
 
 if TYPE_CHECKING:
@@ -44,6 +46,10 @@ def test_a_read_costs_a_fifth_of_a_write() -> None:
 
 def test_provisioned_capacity_costs_whether_it_is_used_or_not() -> None:
     assert provisioned_cost(10, 10).dollars == pytest.approx(5.694)
+
+
+def test_a_unit_costs_by_the_hour_and_a_write_five_times_a_read() -> None:
+    assert [unit_hour(LIST_PRICES, direction) for direction in (Direction.READ, Direction.WRITE)] == [0.00013, 0.00065]
 
 
 def test_storage_costs_by_the_gigabyte() -> None:

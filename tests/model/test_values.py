@@ -9,6 +9,7 @@ from analyzer.model.estimate import Estimate
 from analyzer.model.finding import Severity
 from analyzer.model.instant import Moment, format_instant, parse_instant, slice_of, to_instant, to_moment
 from analyzer.model.shape import Attribution, AttributionKind, KeyPredicate, Shape
+from analyzer.model.target import Target
 from analyzer.model.window import Window
 
 MOMENT = 1_796_046_080_123
@@ -102,3 +103,17 @@ def test_faults_are_written_with_place_field_and_mend() -> None:
 @pytest.mark.parametrize(("length_ms", "seconds"), [(0, 1.0), (400, 1.0), (1_000, 1.0), (1_500, 1.5)])
 def test_a_rate_of_less_than_a_second_is_taken_as_a_seconds(length_ms: int, seconds: float) -> None:
     assert Window(5_000, 5_000 + length_ms).rate_seconds == seconds
+
+
+@pytest.mark.parametrize(
+    ("target", "may_be"),
+    [
+        (Target(None, None, "cases"), True),
+        (Target("111122223333", None, "cases"), True),
+        (Target(None, "eu-west-1", "cases"), False),
+        (Target("444455556666", None, "cases"), False),
+        (Target(None, None, "orders"), False),
+    ],
+)
+def test_a_target_may_be_one_of_which_more_is_known(target: Target, *, may_be: bool) -> None:
+    assert target.may_be(Target("111122223333", "us-east-1", "cases")) is may_be
