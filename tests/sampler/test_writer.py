@@ -245,6 +245,29 @@ def test_a_file_that_was_moved_away_is_made_anew(tmp_path: Path) -> None:
     assert (path.read_text(), (tmp_path / "moved").read_text()) == ("two\n", "one\n")
 
 
+@pytest.mark.parametrize("is_made_anew", [False, True])
+def test_a_file_that_another_process_renames_while_it_is_opened_loses_no_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, is_made_anew: bool
+) -> None:
+    path = tmp_path / "log"
+    path.write_text("theirs\n")
+    real = os.open
+
+    def opened(name: str, *options: Any) -> int:
+        fd = real(name, *options)
+        monkeypatch.setattr(os, "open", real)
+        path.rename(tmp_path / "log.1")
+        if is_made_anew:
+            path.touch()
+        return fd
+
+    monkeypatch.setattr(os, "open", opened)
+    sink = FileSink(str(path), 1_000_000, 1e9, 1)
+    sink.write(b"ours\n")
+    sink.close()
+    assert (path.read_text(), (tmp_path / "log.1").read_text()) == ("ours\n", "theirs\n")
+
+
 def test_processes_share_a_file_and_rotate_it_without_a_torn_or_lost_line(tmp_path: Path) -> None:
     path = str(tmp_path / "log")
     program = f"import sys; sys.path[:0] = {sys.path!r}\n"

@@ -128,9 +128,11 @@ class FileSink:
         self._fd = fd = os.open(self._path, flags, 0o640)
         status = os.fstat(fd)
         self._inode = (status.st_dev, status.st_ino)
-        age = time.time() - _first_time(self._path) if status.st_size else 0.0
-        self._began = time.monotonic() - max(0.0, age)
-        self._torn = status.st_size > 0 and not _ends_whole(self._path)
+        self._began, self._torn = time.monotonic(), False
+        if status.st_size:
+            with contextlib.suppress(OSError):  # another process renamed it just now: `write` opens it anew
+                self._began -= max(0.0, time.time() - _first_time(self._path))
+                self._torn = not _ends_whole(self._path)
         return fd
 
     def _is_current(self) -> bool:
