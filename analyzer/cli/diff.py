@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path  # noqa: TC003 -- typer evaluates the annotations
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from analyzer.cli.paged import PageFormat, as_json, check_place, format_of, named_place, print_page, rendered
 from analyzer.cli.shapes import HistoryOption, Input, WeekOption
 from analyzer.errors import UsageError
+
+if TYPE_CHECKING:
+    from analyzer.planning.capacity_evidence import Observed
 
 __all__ = ["diff"]
 
@@ -71,21 +74,24 @@ def diff(  # noqa: PLR0913, PLR0917 -- one parameter an option
     refuse_two(history, week, {"--log": log})
     bench = Bench(*settings_and_contract(config, [contract_a]))
     after = settings_and_contract(config, [contract_b])[1]
+    found: dict[str, Observed] | None
     if history is not None:
         from analyzer.cli.planned_history import observed_history  # noqa: PLC0415 -- only what is asked for
 
         found = by_declaration(bench, observed_history(bench, history, week))
+    elif log:
+        found = observed_in(bench, log, since, shape, mapping)
     else:
-        found = observed_in(bench, log, since, shape, mapping) if log else {}
-    notes = tuple(dict.fromkeys(note for one in found.values() for note in one.complaints))
-    is_blind = bool(log or history) and not found
+        found = None  # nobody looked: empty is that there was nothing to see
+    notes = tuple(dict.fromkeys(note for one in (found or {}).values() for note in one.complaints))
+    is_blind = found is not None and not found
     if is_blind:
         source = "the logs hold" if log else "history holds"
         notes = (*notes, f"{source} no request to a table of {contract_a}: rates are the declared ones")
     outcome = diff_contracts(bench.contract, after, found, notes)
     chosen = format_of(output, form, PageFormat.TEXT)
     print_page(as_json(outcome) if chosen is PageFormat.JSON else rendered(diff_page(outcome), chosen), output)
-    if outcome.breaks:
-        raise typer.Exit(1)
     if is_blind:
         raise typer.Exit(3)
+    if outcome.breaks:
+        raise typer.Exit(1)

@@ -67,12 +67,14 @@ class TableDiff(Struct, frozen=True, kw_only=True):
     """One table; dollars are of the patterns that are known on both sides.
 
     `unserved` is traffic that nobody declares any more, requests a second by pattern. `assumed` is what the new
-    contract leaves open: it is counted at its least.
+    contract leaves open: it is counted at its least. `is_asked` says that traffic was given, whether or not it holds
+    anything of the table.
     """
 
     table: str
     what: str
     is_observed: bool
+    is_asked: bool
     patterns: tuple[PatternChange, ...]
     indexes: tuple[IndexChange, ...]
     heat: tuple[HeatChange, ...]
@@ -96,10 +98,13 @@ class Diff(Struct, frozen=True, kw_only=True):
 def diff_contracts(
     before: Contract, after: Contract, observed: Mapping[str, Observed] | None = None, notes: tuple[str, ...] = ()
 ) -> Diff:
-    """Compare two contracts; `observed` is the traffic under the first one, by the name of the table's declaration."""
+    """Compare two contracts; `observed` is the traffic under the first one, by the name of the table's declaration.
+
+    None is that no traffic was given; what was given, and holds nothing of these tables, is empty.
+    """
     seen = observed or {}
     names = list(dict.fromkeys(table.name for contract in (before, after) for table in contract.tables))
-    tables = [_table(name, before, after, seen.get(name)) for name in names]
+    tables = [_table(name, before, after, seen.get(name), is_asked=observed is not None) for name in names]
     differing = tuple(one for one in tables if one.what != "same")
     return Diff(
         tables=differing,
@@ -113,12 +118,12 @@ def _declared(contract: Contract, name: str) -> TableDeclaration | None:
     return next((table for table in contract.tables if table.name == name), None)
 
 
-def _table(name: str, before: Contract, after: Contract, observed: Observed | None) -> TableDiff:
+def _table(name: str, before: Contract, after: Contract, observed: Observed | None, *, is_asked: bool) -> TableDiff:
     old, new = _declared(before, name), _declared(after, name)
     traffics = () if observed is None else observed.traffics
     tariff = tariff_of(traffics[0] if traffics else None)
     costs = {one.pattern: one for one in pattern_costs(traffics, old)}
-    patterns = tuple(_patterns(old, new, costs, tariff))
+    patterns = tuple(_patterns(old, new, costs, tariff, is_asked=is_asked))
     indexes = tuple(_indexes(old, new, costs, tariff))
     heat = heat_changes(old, new, traffics)
     is_changed = any(one.what != "same" for one in patterns) or any(one.what != "same" for one in indexes)
@@ -127,6 +132,7 @@ def _table(name: str, before: Contract, after: Contract, observed: Observed | No
         table="the table" if name == UNNAMED else name,
         what=_what(old, new, is_changed=is_changed),
         is_observed=bool(traffics),
+        is_asked=is_asked,
         patterns=patterns,
         indexes=indexes,
         heat=heat,
@@ -169,11 +175,16 @@ def _breaks(table: TableDiff) -> Iterator[str]:
 
 
 def _patterns(
-    old: TableDeclaration | None, new: TableDeclaration | None, costs: Mapping[str, PatternCost], tariff: Tariff
+    old: TableDeclaration | None,
+    new: TableDeclaration | None,
+    costs: Mapping[str, PatternCost],
+    tariff: Tariff,
+    *,
+    is_asked: bool,
 ) -> Iterator[PatternChange]:
     ids = [pattern.id for table in (old, new) if table is not None for pattern in table.patterns]
     for name in dict.fromkeys(ids):
-        yield _pattern(name, old, new, costs.get(name), tariff)
+        yield _pattern(name, old, new, costs.get(name), tariff, is_asked=is_asked)
 
 
 def _pattern(
@@ -182,6 +193,8 @@ def _pattern(
     new: TableDeclaration | None,
     cost: PatternCost | None,
     tariff: Tariff,
+    *,
+    is_asked: bool,
 ) -> PatternChange:
     first = None if old is None else old.pattern(name)
     second = None if new is None else new.pattern(name)
@@ -205,7 +218,7 @@ def _pattern(
         units_after=after.total,
         dollars_before=before.dollars(rate, tariff),
         dollars_after=after.dollars(rate, tariff),
-        lost=None if first is None else _lost(first, second, new, None if observed is None else rate),
+        lost=_lost(first, second, new, None if observed is None else rate, is_asked=is_asked),
     )
 
 
@@ -242,23 +255,28 @@ def _what(first: object, second: object, *, is_changed: bool) -> str:
 
 
 def _lost(
-    first: PatternDeclaration,
+    first: PatternDeclaration | None,
     second: PatternDeclaration | None,
     new: TableDeclaration | None,
     observed: float | None,
+    *,
+    is_asked: bool,
 ) -> str | None:
     """Say why a pattern has no index any more: it is gone, and the pattern was not moved to another key.
 
-    `observed` are its requests a second, None where nobody looked.
+    `observed` are its requests a second, None where nobody looked, or where what they looked at does not tell.
     """
     declared = _held(new)
+    if first is None:
+        return None
     if second is not None:
         if first.index is not None and first.index not in declared and second.scans:
             return f"{first.index} is gone, and a Scan serves it now"
         return None
     if first.index is None or first.index in declared or observed == 0:
         return None
-    rest = "nobody looked whether its requests go on" if observed is None else "its requests go on"
+    unseen = "the traffic that was given does not tell" if is_asked else "nobody looked"
+    rest = f"{unseen} whether its requests go on" if observed is None else "its requests go on"
     return f"{first.index} is gone with its declaration, and {rest}"
 
 

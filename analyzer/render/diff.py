@@ -38,8 +38,7 @@ def _blocks(diff: Diff) -> Iterator[Block]:
 
 def _table(table: TableDiff) -> Iterator[Block]:
     yield Heading(f"{table.table}: {table.what}", 2)
-    rates = "at the observed rates" if table.is_observed else "at the declared rates: no traffic was given"
-    yield Paragraph(f"{_cost(table)} {rates} ({table.price}).")
+    yield Paragraph(f"{_cost(table)} {_rates(table)} ({table.price}).")
     if table.unknown:
         yield Paragraph(f"Not in that sum, too little is declared or observed: {', '.join(table.unknown)}.")
     changed = [one for one in table.patterns if one.what != "same"]
@@ -68,6 +67,16 @@ def _table(table: TableDiff) -> Iterator[Block]:
             ),
             frozenset({3}),
         )
+
+
+def _rates(table: TableDiff) -> str:
+    if table.is_observed:
+        return "at the observed rates"
+    if not table.is_asked:
+        return "at the declared rates: no traffic was given"
+    if table.what == "added":  # traffic is told apart by the old contract
+        return "at the declared rates: traffic is that of the old contract, which does not declare this table"
+    return "at the declared rates: the traffic that was given holds nothing of this table"
 
 
 def _cost(table: TableDiff) -> str:

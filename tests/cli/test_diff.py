@@ -107,6 +107,34 @@ def test_logs_of_other_tables_are_said_to_be_that(
     assert "the logs hold no request to a table of" in out
 
 
+def test_an_index_whose_loss_no_log_shows_cannot_be_told(
+    tmp_path: Path, quiet: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = changed(tmp_path, ("- name: cases", "- name: users"))
+    before = before.rename(tmp_path / "before.yaml")
+    after = changed(
+        tmp_path,
+        ("- name: cases", "- name: users"),
+        (r"      - name: GSI1.*?(?=      - name: GSI2)", ""),
+        (r"      - id: list-active.*?(?=      - id: case-h)", ""),
+    )
+    code, out, _ = run(capsys, before, after, "--log", quiet)
+    told = " ".join(out.split())
+    assert code == 3
+    assert "the traffic that was given does not tell whether its requests go on" in told
+    assert "at the declared rates: the traffic that was given holds nothing of this table" in told
+    assert "no traffic was given" not in told
+    assert run(capsys, before, after)[0] == 1
+
+
+def test_a_table_that_is_new_is_not_said_to_be_missing_in_the_log(
+    tmp_path: Path, quiet: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    after = changed(tmp_path, ("- name: cases", "- name: users"))
+    _, out, _ = run(capsys, DEMO, after, "--log", quiet)
+    assert "traffic is that of the old contract, which does not declare this table" in " ".join(out.split())
+
+
 def test_an_empty_log_cannot_tell(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     log = tmp_path / "log.jsonl"
     log.touch()
