@@ -6,7 +6,7 @@ from datetime import date  # noqa: TC003 -- pydantic evaluates the annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from pydantic import Field, ValidationError, model_validator
+from pydantic import AfterValidator, Field, ValidationError, model_validator
 
 from analyzer.config_faults import faults_of
 from analyzer.config_file import read_yaml
@@ -19,17 +19,35 @@ if TYPE_CHECKING:
 
 __all__ = ["PricesSettings", "RegionPricesSettings", "UnitPricesSettings", "price_sections", "prices_of_section"]
 
+_MOST_MILLION = 1000
+_MOST_UNIT_HOUR = 1
+_MOST_GIGABYTE = 100
+"""Hundreds of times what the dearest region asks: whoever writes more means another unit, or slipped."""
+
+
+def _at_most(limit: int, of: str, usual: str) -> AfterValidator:
+    def check(price: float) -> float:
+        if price > limit:
+            raise ValueError(f"${price:g} is more than ${limit:,} for {of}; write US dollars for {of}, such as {usual}")
+        return price
+
+    return AfterValidator(check)
+
+
 Dollars = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+Million = Annotated[Dollars, _at_most(_MOST_MILLION, "a million units", "0.125")]
+UnitHour = Annotated[Dollars, _at_most(_MOST_UNIT_HOUR, "a unit for an hour", "0.00013")]
+Gigabyte = Annotated[Dollars, _at_most(_MOST_GIGABYTE, "a GB for a month", "0.25")]
 
 
 class UnitPricesSettings(Section):
     """What the units of one table class cost in US dollars."""
 
-    read_million: Dollars = Field(description="a million read request units, on demand")
-    read_unit_hour: Dollars = Field(description="a provisioned read capacity unit for an hour")
-    write_million: Dollars = Field(description="a million write request units, on demand")
-    write_unit_hour: Dollars = Field(description="a provisioned write capacity unit for an hour")
-    storage_gigabyte: Dollars = Field(description="a GB kept for a month")
+    read_million: Million = Field(description="a million read request units, on demand")
+    read_unit_hour: UnitHour = Field(description="a provisioned read capacity unit for an hour")
+    write_million: Million = Field(description="a million write request units, on demand")
+    write_unit_hour: UnitHour = Field(description="a provisioned write capacity unit for an hour")
+    storage_gigabyte: Gigabyte = Field(description="a GB kept for a month")
 
 
 class RegionPricesSettings(Section):

@@ -68,6 +68,9 @@ def test_a_file_of_prices_is_found_from_the_configuration_s_folder(tmp_path: Pat
         (OWN | {"regions": {"eu-west-1": {"standard": UNITS | {"read_milion": 1}}}}, "did you mean read_million?"),
         (OWN | {"regions": {"eu-west-1": {"standard": UNITS | {"read_million": -1}}}}, "greater than or equal to 0"),
         (OWN | {"regions": {"eu-west-1": {"standard": {"read_million": 1}}}}, "field required"),
+        (OWN | {"regions": {"eu-west-1": {"standard": UNITS | {"write_million": 1e300}}}}, "more than \\$1,000"),
+        (OWN | {"regions": {"eu-west-1": {"infrequent": UNITS | {"read_unit_hour": 1.01}}}}, "more than \\$1"),
+        (OWN | {"regions": {"eu-west-1": {"standard": UNITS | {"storage_gigabyte": 101}}}}, "more than \\$100"),
         ({"file": "nowhere.yaml"}, "nowhere.yaml: No such file or directory"),
     ],
 )
@@ -83,6 +86,26 @@ def test_faults_of_the_file_of_prices_are_told_by_its_own_lines(tmp_path: Path) 
     told = {(fault.file, fault.line, fault.mend) for fault in caught.value.faults}
     place = str(tmp_path / "prices.yaml")
     assert told == {(place, 2, "did you mean regions?"), (place, 5, "did you mean standard?")}
+
+
+def test_a_price_that_nobody_asks_is_told_with_its_line_its_field_and_what_to_write(tmp_path: Path) -> None:
+    units = "\n".join(f"      {name}: {value}" for name, value in (UNITS | {"read_million": "1.0e+300"}).items())
+    (tmp_path / "prices.yaml").write_text(f"as_of: 2026-11-01\nregions:\n  x:\n    standard:\n{units}\n")
+    with pytest.raises(ConfigError) as caught:
+        read(tmp_path, {"file": "prices.yaml"})
+    (fault,) = caught.value.faults
+    assert (fault.file, fault.line) == (str(tmp_path / "prices.yaml"), 5)
+    assert fault.field == "regions.x.standard.read_million"
+    assert fault.mend == "write US dollars for a million units, such as 0.125"
+
+
+def test_prices_at_their_limits_and_of_nothing_are_taken_and_those_of_nothing_are_told(tmp_path: Path) -> None:
+    most = {"read_million": 1000, "write_million": 1000, "read_unit_hour": 1, "write_unit_hour": 1}
+    units = {"standard": most | {"storage_gigabyte": 100}, "infrequent": UNITS | {"read_million": 0}}
+    dear, free = read(tmp_path, OWN | {"regions": {"eu-west-1": units}})
+    assert (dear.free, dear.place) == ((), "configured price of eu-west-1, 2026-11-01")
+    assert free.free == ("read_million",)
+    assert free.place == "configured price of eu-west-1, 2026-11-01 (with prices of $0)"
 
 
 def test_a_file_that_names_another_is_not_followed(tmp_path: Path) -> None:

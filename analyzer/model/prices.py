@@ -25,7 +25,14 @@ class Prices(Struct, frozen=True):
     doubt: str | None = None
 
     @property
+    def free(self) -> tuple[str, ...]:
+        """The fields whose price is 0: what they pay for costs nothing in every sum."""
+        fields = ("read_million", "read_unit_hour", "write_million", "write_unit_hour", "storage_gigabyte")
+        return tuple(name for name in fields if not getattr(self, name))
+
+    @property
     def place(self) -> str:
         """Say what the prices are, and of when and where."""
         told = f"{self.source} of {self.region}, {self.as_of}"
-        return told if self.doubt is None else f"{told} ({self.doubt})"
+        doubts = [doubt for doubt in (self.doubt, "with prices of $0" if self.free else None) if doubt is not None]
+        return f"{told} ({', '.join(doubts)})" if doubts else told

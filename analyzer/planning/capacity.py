@@ -107,7 +107,7 @@ def plan_capacity(
         table_class=capacity.table_class,
         price=prices.place,
         warnings=tuple(warnings_of(observed)),
-        notes=(*notes_of(observed, asked, size), *_foreign_prices(base, prices)),
+        notes=(*notes_of(observed, asked, size), *_doubted_prices(base, prices)),
         demands=demands,
         requests_a_month=None if requests is None else requests * SECONDS_A_MONTH,
         storage_bytes=size,
@@ -126,10 +126,12 @@ def plan_capacity(
     )
 
 
-def _foreign_prices(base: Traffic, prices: Prices) -> Iterator[str]:
+def _doubted_prices(base: Traffic, prices: Prices) -> Iterator[str]:
     region = base.target.region
     if region not in {None, prices.region}:
         yield f"the table is in {region}, and prices are those of {prices.region}: set `prices` in the configuration"
+    if prices.free:
+        yield f"`prices` in the configuration has 0 for {', '.join(prices.free)}: what it pays for is counted as free"
 
 
 def _best(options: Sequence[Option], seconds: float) -> Option | None:

@@ -74,6 +74,19 @@ def test_json_tells_every_number(recording: Path, tmp_path: Path, capsys: pytest
     assert {one["name"] for one in plan["options"]} >= {"on-demand", "provisioned", "reserved", "standard-ia"}
 
 
+def test_what_costs_nothing_by_configuration_is_said(
+    recording: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    units = dict.fromkeys(("read_million", "write_million", "write_unit_hour", "storage_gigabyte"), 0.1)
+    regions = {"eu-central-1": {"standard": units | {"read_unit_hour": 0}}}
+    config = tmp_path / "dynascope.yaml"
+    config.write_text(json.dumps({"prices": {"as_of": "2026-11-01", "regions": regions}}))
+    _, out, _ = run(capsys, "orders", "--recording", recording, "--config", config)
+    told = " ".join(out.split())
+    assert "configured price of eu-central-1, 2026-11-01 (with prices of $0)" in told
+    assert "has 0 for read_unit_hour: what it pays for is counted as free" in told
+
+
 @pytest.mark.parametrize(("name", "start"), [("a.html", "<!DOCTYPE html>"), ("a.md", "# Capacity of orders")])
 def test_a_file_is_written_in_the_format_of_its_name(
     recording: Path, tmp_path: Path, name: str, start: str, capsys: pytest.CaptureFixture[str]

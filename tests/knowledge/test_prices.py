@@ -52,6 +52,12 @@ def test_a_unit_costs_by_the_hour_and_a_write_five_times_a_read() -> None:
     assert [unit_hour(LIST_PRICES, direction) for direction in (Direction.READ, Direction.WRITE)] == [0.00013, 0.00065]
 
 
+def test_prices_say_that_some_are_nothing_beside_what_else_is_doubted() -> None:
+    free = replace(IRELAND, storage_gigabyte=0.0, doubt="over a year old")
+    assert free.free == ("storage_gigabyte",)
+    assert free.place == "configured price of eu-west-1, 2026-11-01 (over a year old, with prices of $0)"
+
+
 def test_storage_costs_by_the_gigabyte() -> None:
     assert storage_cost(4 * 2**30).dollars == pytest.approx(1.0)
 
