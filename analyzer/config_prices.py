@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from datetime import date  # noqa: TC003 -- pydantic evaluates the annotations
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from pydantic import AfterValidator, Field, ValidationError, model_validator
+from pydantic import AfterValidator, Field, ValidationError, field_validator, model_validator
 
 from analyzer.config_faults import faults_of
 from analyzer.config_file import read_yaml
@@ -65,6 +65,13 @@ class PricesSettings(Section):
     source: str = Field("configured price", min_length=1, max_length=80, description="where they are from")
     regions: dict[str, RegionPricesSettings] = Field({}, description="prices by region, such as eu-west-1")
 
+    @field_validator("as_of")
+    @classmethod
+    def _has_come(cls, day: date | None) -> date | None:
+        if day is not None and day > _today() + timedelta(days=1):  # east of Greenwich it is tomorrow already
+            raise ValueError(f"{day} has not come yet; write the day on which these prices were read")
+        return day
+
     @model_validator(mode="after")
     def _is_of_one_place_and_time(self) -> PricesSettings:
         if self.file is not None and (self.regions or self.as_of is not None):
@@ -72,6 +79,10 @@ class PricesSettings(Section):
         if self.regions and self.as_of is None:
             raise ValueError("prices need their day; write as_of: 2026-11-01")
         return self
+
+
+def _today() -> date:
+    return datetime.now(tz=UTC).date()
 
 
 def price_sections(content: object, before: str = "") -> dict[str, type[Section]]:

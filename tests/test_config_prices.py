@@ -1,11 +1,13 @@
 from __future__ import annotations
 
 import json
+from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from analyzer import config_prices
 from analyzer.cli.main import execute
 from analyzer.config import load_settings
 from analyzer.config_prices import price_sections, prices_of_section
@@ -97,6 +99,17 @@ def test_a_price_that_nobody_asks_is_told_with_its_line_its_field_and_what_to_wr
     assert (fault.file, fault.line) == (str(tmp_path / "prices.yaml"), 5)
     assert fault.field == "regions.x.standard.read_million"
     assert fault.mend == "write US dollars for a million units, such as 0.125"
+
+
+def test_prices_of_a_day_to_come_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(config_prices, "_today", lambda: date(2026, 10, 31))
+    assert len(read(tmp_path, OWN)) == 1  # the next day has begun in the east
+    monkeypatch.setattr(config_prices, "_today", lambda: date(2026, 10, 30))
+    with pytest.raises(ConfigError) as caught:
+        read(tmp_path, OWN)
+    (fault,) = caught.value.faults
+    assert (fault.field, fault.message) == ("prices.as_of", "2026-11-01 has not come yet")
+    assert fault.mend == "write the day on which these prices were read"
 
 
 def test_prices_at_their_limits_and_of_nothing_are_taken_and_those_of_nothing_are_told(tmp_path: Path) -> None:
