@@ -6,17 +6,19 @@ import sys
 from pathlib import Path  # noqa: TC003 -- typer evaluates the annotations
 from typing import TYPE_CHECKING, Annotated
 
+import msgspec
 import typer
 
 from analyzer.cli.calling import ProfileOption, RegionOption, with_aws
 from analyzer.cli.paged import PageFormat, as_json, check_place, format_of, named_place, print_page, rendered
 from analyzer.cli.shapes import HistoryOption, Input, WeekOption
-from analyzer.errors import UsageError
+from analyzer.errors import UsageError, closest
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from analyzer.cli.planned import Bench
+    from analyzer.contract.model import Contract
     from analyzer.planning.capacity_evidence import Observed
 
 __all__ = ["capacity", "factor_of", "target_of"]
@@ -24,6 +26,8 @@ __all__ = ["capacity", "factor_of", "target_of"]
 _SHORTEST_MS = 600_000
 _LONGEST_MS = 14 * 86_400_000
 """CloudWatch keeps points of a minute for fifteen days."""
+_NAMES = 5
+"""So many names of tables are read in a line."""
 
 
 def capacity(  # noqa: PLR0913, PLR0917 -- one parameter an option
@@ -103,10 +107,24 @@ def capacity(  # noqa: PLR0913, PLR0917 -- one parameter an option
     observed = tables_in(found, table, region)
     declared = bench.contract.table(observed.traffics[0].target)
     plan = plan_capacity(observed, declared, factor=factor, target_share=share)
+    if declared is None and bench.contract.tables:
+        plan = msgspec.structs.replace(plan, notes=(_undeclared(bench.contract, plan.table), *plan.notes))
     chosen = format_of(output, form, PageFormat.TEXT)
     print_page(as_json(plan) if chosen is PageFormat.JSON else rendered(capacity_page(plan), chosen), output)
     if not plan.demands:
         raise typer.Exit(3)
+
+
+def _undeclared(contract: Contract, table: str) -> str:
+    names = list(dict.fromkeys(one.name for one in contract.tables))
+    near = closest(table, names)
+    if table in names:
+        hint = "it declares one of that name of another account or region"
+    elif near:
+        hint = f"did you mean {near}?"
+    else:
+        hint = f"it declares {', '.join(names[:_NAMES])}{' and others' * (len(names) > _NAMES)}"
+    return f"the contract does not declare {table}: what its patterns should cost cannot be told; {hint}"
 
 
 def factor_of(text: str | None) -> float | None:

@@ -55,6 +55,28 @@ def test_a_contract_that_is_given_goes_before_the_recorded_one(
 ) -> None:
     _, out, _ = run(capsys, "orders", "--recording", recording, "--contract", contract)
     assert "undeclared" in out
+    assert "the contract does not declare orders: what its patterns should cost cannot be told" in " ".join(out.split())
+    assert "does not declare" not in run(capsys, "orders", "--recording", recording)[1]
+
+
+@pytest.mark.parametrize(
+    ("names", "told"),
+    [
+        (["order"], "did you mean order?"),
+        (["a", "b"], "it declares a, b -"),
+        (list("abcdefg"), "it declares a, b, c, d, e and others"),
+        (["orders"], "it declares one of that name of another account or region"),
+    ],
+)
+def test_a_contract_without_the_table_says_what_it_declares(
+    names: list[str], told: str, recording: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "contract.yaml"
+    where = {"where": {"regions": ["eu-west-3"]}, "partition_key": "PK", "patterns": []}
+    tables = [{"name": name} | where for name in names]
+    path.write_text(json.dumps({"version": 1, "tables": tables}))
+    _, out, _ = run(capsys, "orders", "--recording", recording, "--contract", path)
+    assert told in " ".join(out.split())
 
 
 def test_a_log_is_planned_as_far_as_it_tells(quiet: Path, contract: Path, capsys: pytest.CaptureFixture[str]) -> None:
