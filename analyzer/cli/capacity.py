@@ -26,6 +26,8 @@ __all__ = ["capacity", "factor_of", "target_of"]
 _SHORTEST_MS = 600_000
 _LONGEST_MS = 14 * 86_400_000
 """CloudWatch keeps points of a minute for fifteen days."""
+_LEAST_PEAK, _MOST_PEAK = 1.1, 10_000
+"""A peak that is more than today's fullest stretch, and one that anybody plans for."""
 _NAMES = 5
 """So many names of tables are read in a line."""
 
@@ -135,8 +137,9 @@ def factor_of(text: str | None) -> float | None:
         factor = float(text.lower().removesuffix("x"))
     except ValueError:
         factor = 0.0
-    if not 1 <= factor <= 10_000:  # noqa: PLR2004 -- a peak, and one that anybody plans for
-        raise UsageError(f"--event {text}: write how many times today's fullest stretch, such as 5x")
+    if not _LEAST_PEAK <= factor <= _MOST_PEAK:
+        bounds = f"from {_LEAST_PEAK:g}x to {_MOST_PEAK:,}x"
+        raise UsageError(f"--event {text}: write how many times today's fullest stretch, {bounds}, such as 5x")
     return factor
 
 

@@ -179,14 +179,14 @@ def test_what_cannot_work_is_said(
     assert told in err
 
 
-@pytest.mark.parametrize(("text", "factor"), [("5x", 5), ("2.5", 2.5), ("1X", 1)])
+@pytest.mark.parametrize(("text", "factor"), [("5x", 5), ("2.5", 2.5), ("1.1X", 1.1), ("10000x", 10_000)])
 def test_a_factor_is_read(text: str, factor: float) -> None:
     assert factor_of(text) == factor
 
 
-@pytest.mark.parametrize("text", ["x", "0.5x", "five", "99999x", "nan"])
+@pytest.mark.parametrize("text", ["x", "0.5x", "1x", "five", "10001x", "99999x", "nan"])
 def test_a_factor_that_is_none_is_refused(text: str) -> None:
-    with pytest.raises(UsageError, match="such as 5x"):
+    with pytest.raises(UsageError, match=r"from 1\.1x to 10,000x, such as 5x"):
         factor_of(text)
 
 
