@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-__all__ = ["BLOCK_UNITS", "RESERVED", "ReservedPrices"]
+__all__ = ["BLOCK_UNITS", "HOURS_A_YEAR", "RESERVED", "ReservedPrices"]
 
 BLOCK_UNITS = 100
 """It is sold in blocks of so many units."""
 
-_HOURS_A_YEAR = 8760
+HOURS_A_YEAR = 8760
 
 
 class ReservedPrices(Struct, frozen=True):
@@ -30,12 +30,12 @@ class ReservedPrices(Struct, frozen=True):
     @property
     def read_unit_hour(self) -> float:
         """What a read unit costs an hour, the year's payment spread over it."""
-        return self.read_upfront / _HOURS_A_YEAR + self.read_hour
+        return self.read_upfront / HOURS_A_YEAR + self.read_hour
 
     @property
     def write_unit_hour(self) -> float:
         """What a write unit costs an hour, the year's payment spread over it."""
-        return self.write_upfront / _HOURS_A_YEAR + self.write_hour
+        return self.write_upfront / HOURS_A_YEAR + self.write_hour
 
 
 RESERVED = ReservedPrices(

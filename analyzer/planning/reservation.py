@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from analyzer.detectors.words import number
 from analyzer.knowledge.prices import HOURS_A_MONTH, unit_hour
-from analyzer.knowledge.reserved import BLOCK_UNITS, RESERVED
+from analyzer.knowledge.reserved import BLOCK_UNITS, HOURS_A_YEAR, RESERVED
 from analyzer.model.finding import Direction
 from analyzer.planning.option import Option, Term
 
@@ -28,7 +28,7 @@ def reserved(scaled: Mapping[str, Mapping[Direction, Scaled]], prices: Prices, k
         blocks = _blocks(capacity, hour / listed if listed else 1.0)
         if blocks:
             units = blocks * BLOCK_UNITS
-            words = f"{number(units)} units × {HOURS_A_MONTH} h × ${hour:.6f} (a year's upfront spread over it)"
+            words = f"{number(units)} units × {HOURS_A_MONTH} h × ({_spread(direction)})"
             terms.append(Term(f"reserved {direction.value}s", words, units * HOURS_A_MONTH * hour))
         if capacity:
             rest = sum(max(0.0, one - blocks * BLOCK_UNITS) for one in capacity) / len(capacity)
@@ -60,6 +60,15 @@ def _together(scaled: Mapping[str, Mapping[Direction, Scaled]], direction: Direc
 
 def _hour(direction: Direction) -> float:
     return RESERVED.read_unit_hour if direction is Direction.READ else RESERVED.write_unit_hour
+
+
+def _spread(direction: Direction) -> str:
+    """Write the price of a unit an hour in its parts, as they are listed: rounded, the product would not come out."""
+    reads = direction is Direction.READ
+    upfront, hour = (
+        (RESERVED.read_upfront, RESERVED.read_hour) if reads else (RESERVED.write_upfront, RESERVED.write_hour)
+    )
+    return f"${upfront:.2f} upfront ÷ {HOURS_A_YEAR} h + ${hour:f}"
 
 
 def _blocks(capacity: Sequence[float], pays_from: float) -> int:

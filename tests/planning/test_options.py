@@ -75,7 +75,11 @@ def test_what_autoscaling_would_have_refused_is_its_risk() -> None:
 def test_blocks_are_reserved_that_are_in_use_long_enough() -> None:
     one = options(place(write=load(*([700.0] * HOUR))))["reserved"]
     assert one.dollars == pytest.approx(1000 * 730 * RESERVED.write_unit_hour)
-    assert one.terms[0].words.startswith("1,000 units × 730 h × $0.000299")
+    assert one.terms[0].words == "1,000 units × 730 h × ($1.50 upfront ÷ 8760 h + $0.000128)"
+    assert one.terms[0].dollars == pytest.approx(1000 * 730 * (1.50 / 8760 + 0.000128))
+    reads = options(place(read=load(*([700.0] * HOUR))))["reserved"].terms[0]
+    assert reads.words == "1,000 units × 730 h × ($0.30 upfront ÷ 8760 h + $0.000025)"
+    assert reads.dollars == pytest.approx(1000 * 730 * (0.30 / 8760 + 0.000025))
     small = options(place(write=load(*([35.0] * HOUR))))["reserved"]
     assert (small.dollars, small.because) == (None, "no block of 100 units is in use long enough to pay")
 
