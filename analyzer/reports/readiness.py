@@ -14,7 +14,7 @@ from analyzer.reports.readiness_reads import (
     no_scan_is_of_high_volume,
     strong_reads_are_not_on_indexes,
 )
-from analyzer.reports.readiness_view import View, declared, failed, named, not_observable, proved
+from analyzer.reports.readiness_view import View, agreed, declared, failed, named, not_observable, proved
 from analyzer.reports.readiness_writes import (
     bulk_is_throttled_and_resumable,
     conditions_enforce_state,
@@ -49,14 +49,15 @@ def indexes_are_understood(view: View) -> Answer:
         )
     strangers = [f"{table}/{index}" for table, index in there - names]
     if strangers:
-        return failed(f"{named(strangers)} is not declared")
+        return failed(f"{agreed(strangers, 'is', 'are')} not declared")
     silent = [
         f"{table.name}/{index.name}"
         for table, index in view.indexes()
         if index.staleness_tolerance_seconds is None or index.expected_write_amplification is None
     ]
     if silent:
-        return failed(f"{named(silent)} declares no staleness_tolerance, or no expected_write_amplification")
+        who = agreed(silent, "declares", "declare")
+        return failed(f"{who} no staleness_tolerance, or no expected_write_amplification")
     seen = {(one.target.table, one.target.index) for one in view.traffics if any(row.secondary for row in one.rows)}
     if names <= seen:
         return proved(f"tolerance and cost are declared of {len(names)} indexes, and their writes were counted")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from analyzer.detectors.words import number, percent
 from analyzer.reports.item_words import many
-from analyzer.reports.readiness_view import declared, failed, named, not_observable, proved
+from analyzer.reports.readiness_view import agreed, declared, failed, named, not_observable, proved
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -180,7 +180,7 @@ def strong_reads_are_not_on_indexes(view: View) -> Answer:
         p.id for t, p in view.patterns() if p.index and p.consistency == "strong" and _is_global(kinds, t.name, p.index)
     ]
     if meant:
-        return failed(f"{named(meant)} declares strong reads of a global index")
+        return failed(f"{agreed(meant, 'declares', 'declare')} strong reads of a global index")
     rows = list(view.rows())
     if not rows:
         return not_observable(_UNSEEN)

@@ -15,7 +15,7 @@ from analyzer.reports.week_values import CoverageOfContract, KeyForecast, Readin
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-__all__ = ["Answer", "View", "declared", "failed", "named", "not_observable", "proved"]
+__all__ = ["Answer", "View", "agreed", "declared", "failed", "named", "not_observable", "proved"]
 
 Answer = tuple[ReadinessState, str]
 """How a line stands, and what it rests on."""
@@ -81,3 +81,9 @@ def named(names: Iterable[str]) -> str:
     listed = sorted(dict.fromkeys(names))
     more = len(listed) - _MOST_NAMES
     return ", ".join(listed[:_MOST_NAMES]) + (f" and {more} more" if more > 0 else "")
+
+
+def agreed(names: Iterable[str], one: str, many: str) -> str:
+    """List names before what is said of them: `one` where there is a single one, else `many`."""
+    listed = tuple(names)
+    return f"{named(listed)} {one if len(set(listed)) == 1 else many}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from analyzer.detectors.words import number
-from analyzer.reports.readiness_view import declared, failed, named, not_observable, proved
+from analyzer.reports.readiness_view import agreed, declared, failed, named, not_observable, proved
 from analyzer.traffic.transactions import TRANSACTIONS
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def conditions_enforce_state(view: View) -> Answer:
             has = row.shape.condition or any(part.condition for part in row.shape.parts)
             (guarded if has else bare).add(name)
     if bare:
-        return failed(f"{named(bare)} was written without the condition that is declared")
+        return failed(f"{agreed(bare, 'was', 'were')} written without the condition that is declared")
     if guarded:
         return proved(f"every write of {named(guarded)} came with a condition")
     return declared(f"conditions are declared of {named(names)}; none was written this week")
@@ -64,7 +64,7 @@ def retries_are_idempotent(view: View) -> Answer:
     if len(silent) == len(writing):
         return not_observable("no pattern that writes declares its idempotency")
     if silent:
-        return failed(f"{named(silent)} declares no idempotency, and others do")
+        return failed(f"{agreed(silent, 'declares', 'declare')} no idempotency, and others do")
     return declared(f"all {len(writing)} patterns that write declare theirs")
 
 
@@ -85,7 +85,7 @@ def transactions_are_justified(view: View) -> Answer:
         return failed(f"transactions on {named(bare)} belong to no declared pattern")
     silent = [one.id for one in patterns.values() if one.transaction_because is None or one.transaction_items is None]
     if silent:
-        return failed(f"{named(silent)} declares no reason, or no number of items")
+        return failed(f"{agreed(silent, 'declares', 'declare')} no reason, or no number of items")
     return declared(f"reason and items are declared of {named(patterns)}")
 
 
@@ -99,7 +99,8 @@ def time_to_live_is_no_scheduler(view: View) -> Answer:
     silent = [one.target.table for one in enabled if purposes.get(one.target.table) is None]
     silent += [name for name, purpose in purposes.items() if purpose is None]
     if silent:
-        return failed(f"{named(silent)} has a time to live, and its ttl_purpose is not declared")
+        one, many = "has a time to live, and its", "have a time to live, and their"
+        return failed(f"{agreed(silent, one, many)} ttl_purpose is not declared")
     if purposes:
         return declared("; ".join(f"{name}: {purpose}" for name, purpose in sorted(purposes.items())))
     if view.tables and all(one.ttl is not None for one in view.tables):
@@ -112,17 +113,17 @@ def consumers_are_idempotent(view: View) -> Answer:
     consumers = [(table.name, stream) for table in view.contract.tables for stream in table.streams]
     unsafe = [f"{stream.consumer} of {name}" for name, stream in consumers if stream.idempotent is False]
     if unsafe:
-        return failed(f"{named(unsafe)} is declared not to be")
+        return failed(f"{agreed(unsafe, 'is', 'are')} declared not to be")
     known = {name for name, _ in consumers}
     open_streams = [one.target.table for one in view.tables if one.table.stream is not None]
     strangers = [name for name in open_streams if name not in known]
     if strangers:
-        return failed(f"{named(strangers)} has a stream, and no consumer is declared")
+        return failed(f"{agreed(strangers, 'has', 'have')} a stream, and no consumer is declared")
     silent = [f"{stream.consumer} of {name}" for name, stream in consumers if stream.idempotent is None]
     if silent:
-        return not_observable(f"{named(silent)} does not say")
+        return not_observable(f"{agreed(silent, 'does', 'do')} not say")
     if consumers:
-        return declared(f"{named(stream.consumer for _, stream in consumers)} is")
+        return declared(agreed((stream.consumer for _, stream in consumers), "is", "are"))
     return proved("no table has a stream") if view.tables else not_observable("no table was described")
 
 
@@ -136,13 +137,14 @@ def bulk_is_throttled_and_resumable(view: View) -> Answer:
         return not_observable("no pattern is declared a migration, an export or a repair")
     unpaced = [pattern.id for pattern in bulk if pattern.max_units_per_second is None]
     if unpaced:
-        return failed(f"{named(unpaced)} declares no max_units_per_second")
+        return failed(f"{agreed(unpaced, 'declares', 'declare')} no max_units_per_second")
     names = {pattern.id for pattern in bulk}
     resumed = {
         row.attribution.pattern for _, row in view.rows() if row.attribution.pattern in names and row.resumed.value
     }
     if resumed:
-        return proved(f"{named(map(str, resumed))} went on page by page within its pace")
+        whose = "its" if len(resumed) == 1 else "their"
+        return proved(f"{named(map(str, resumed))} went on page by page within {whose} pace")
     paces = named(f"{one.id} at {number(one.max_units_per_second or 0)}/s" for one in bulk)
     return declared(f"paces are declared: {paces}; none was seen to go on from a page")
 
@@ -153,11 +155,12 @@ def each_record_says_what_it_is(view: View) -> Answer:
         return failed("no contract declares any table")
     silent = [table.name for table in view.contract.tables if table.source_of_truth is None]
     if silent:
-        return failed(f"{named(silent)} does not declare source_of_truth")
+        return failed(f"{agreed(silent, 'does', 'do')} not declare source_of_truth")
     lost = [table.name for table in view.contract.tables if table.source_of_truth is False and table.rebuild is None]
     if lost:
-        return failed(f"{named(lost)} is a projection, and how to rebuild it is not declared")
+        one, many = "is a projection, and how to rebuild it", "are projections, and how to rebuild them"
+        return failed(f"{agreed(lost, one, many)} is not declared")
     strangers = {one.target.table for one in view.tables if view.contract.table(one.target) is None}
     if strangers:
-        return failed(f"{named(strangers)} is in no contract")
+        return failed(f"{agreed(strangers, 'is', 'are')} in no contract")
     return declared(f"it stands in the contract of {named(table.name for table in view.contract.tables)}")

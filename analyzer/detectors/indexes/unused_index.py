@@ -155,9 +155,10 @@ def _advice(traffic: Traffic, days: float) -> Iterator[Advice]:
             snippet=f'table.query(IndexName="{target.index}", KeyConditionExpression=Key("{wanted[0]}").eq(value))',
         )
     if declared:
+        verb, whose = ("declares", "its") if len(declared) == 1 else ("declare", "their")
         yield advise(
             "remove-declaration",
-            f"{', '.join(declared)} declares reads of {target.index}: ask its owner whether they will come",
+            f"{', '.join(declared)} {verb} reads of {target.index}: ask {whose} owner whether they will come",
             effect="the contract says what is",
             takes="a talk",
         )

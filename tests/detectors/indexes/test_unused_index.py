@@ -168,6 +168,14 @@ def test_an_index_that_scans_or_patterns_want_is_to_be_used_not_deleted() -> Non
     assert isinstance(one, Finding)
     assert [advice.action for advice in one.advice] == ["collect-longer", "query-instead-of-scan", "remove-declaration"]
     assert one.evidence["declared_by"] == "by-status"
+    assert "by-status declares reads of GSI2: ask its owner whether they will come" in one.advice[2].text
+
+
+def test_several_patterns_that_want_an_index_are_named_with_their_owner() -> None:
+    patterns = {name: Declared(id=name, index="GSI2") for name in ("by-day", "by-status")}
+    one = outcome(unread(place=described(partition_key=("status",), patterns=patterns)))
+    assert isinstance(one, Finding)
+    assert "by-day, by-status declare reads of GSI2: ask their owner" in one.advice[1].text
 
 
 @pytest.mark.parametrize(
