@@ -29,6 +29,7 @@ def place(tmp_path: Path) -> Path:
     (tmp_path / "old").mkdir()
     shutil.copy(ROOT / "tests/data/demo.jsonl.gz", tmp_path / "old/a.gz")
     (tmp_path / "dynascope.yaml").write_text(CONFIGURATION)
+    (tmp_path / "changed.yaml").symlink_to("contract.yaml")  # nothing is changed in what a page drafts
     return tmp_path
 
 
