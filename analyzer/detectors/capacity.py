@@ -1,4 +1,4 @@
-"""Advice on provisioned capacity: its units, or what bounds its autoscaling."""
+"""Advice on limits that are set: provisioned units, what bounds their autoscaling, and the account's quota."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from analyzer.model.traffic import Traffic
 
-__all__ = ["raise_capacity"]
+__all__ = ["raise_capacity", "raise_quota"]
 
 
 def raise_capacity(traffic: Traffic, direction: Direction) -> Iterator[Advice]:
@@ -45,4 +45,15 @@ def raise_capacity(traffic: Traffic, direction: Direction) -> Iterator[Advice]:
         risk=Risk.LOW,
         reversible=True,
         takes="minutes",
+    )
+
+
+def raise_quota(traffic: Traffic, which: str = "table-level") -> Advice:
+    """Return how to see the account's quotas, one of which is to be raised; `which` says what is known of it."""
+    return advise(
+        "raise-account-quota",
+        f"Ask AWS for a higher {which} quota",
+        effect="the account's limit no longer refuses requests",
+        command=aws(traffic.target, "service-quotas list-service-quotas --service-code dynamodb"),
+        takes="hours",
     )

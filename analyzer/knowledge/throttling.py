@@ -1,6 +1,8 @@
 """DynamoDB's sixteen throttle reasons, and the limit behind each.
 
-Source: Developer Guide, "Diagnosing throttling issues", read 2026-11-30.
+Source: Developer Guide, "Diagnosing throttling issues", read 2026-11-30. One error code names its limit without a
+reason: "Throughput exceeds the current throughput quota for your account" (API Reference, RequestLimitExceeded, read
+2026-12-01). Whether it may stand for anything else was not seen on a live account.
 """
 
 from __future__ import annotations
@@ -12,9 +14,12 @@ from msgspec import Struct
 from analyzer.model.finding import Direction
 from analyzer.model.target import Target
 
-__all__ = ["THROTTLE_CODES", "Limit", "arn_of", "is_throttle", "limit_of", "target_of_arn"]
+__all__ = ["ACCOUNT_CODE", "THROTTLE_CODES", "Limit", "arn_of", "cause_of", "is_throttle", "limit_of", "target_of_arn"]
 
-THROTTLE_CODES = frozenset({"ProvisionedThroughputExceededException", "ThrottlingException", "RequestLimitExceeded"})
+ACCOUNT_CODE = "RequestLimitExceeded"
+"""The error code that names a limit by itself: the account's quota of its region."""
+
+THROTTLE_CODES = frozenset({"ProvisionedThroughputExceededException", "ThrottlingException", ACCOUNT_CODE})
 """Error codes of a refused call."""
 
 _CANCELED_BY_THROTTLE = frozenset({"ProvisionedThroughputExceeded", "ThrottlingError"})
@@ -52,6 +57,14 @@ def limit_of(reason: str) -> Limit | None:
         return None
     place, direction, limit = found.groups()
     return Limit(_CAUSES[limit], Direction(direction.lower()), place == "Index")
+
+
+def cause_of(reason: str) -> str:
+    """Return the detectors' word for what a reason names, or the code that stands in for one; else `unknown`."""
+    if reason == ACCOUNT_CODE:
+        return "account-limit"
+    limit = limit_of(reason)
+    return "unknown" if limit is None else limit.cause
 
 
 def target_of_arn(arn: str) -> Target | None:

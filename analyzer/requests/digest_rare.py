@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from msgspec import Struct
 
-from analyzer.knowledge.throttling import is_throttle, limit_of, target_of_arn
+from analyzer.knowledge.throttling import ACCOUNT_CODE, cause_of, is_throttle, limit_of, target_of_arn
 from analyzer.model.counts import Count, Refusal, ThrottleCount
 from analyzer.model.finding import Direction
 from analyzer.model.request import RequestError, Try
@@ -58,7 +58,10 @@ RefusalKey = tuple[int, str, str]
 
 
 class Failure(Struct):
-    """What a record tells of its failed tries: throttled ones as (reason, ARN), and how the call ended."""
+    """What a record tells of its failed tries: throttled ones as (reason, ARN), and how the call ended.
+
+    Where no reason is told, the code that names a limit by itself stands in for it.
+    """
 
     code: str | None = None
     message: str = ""
@@ -130,7 +133,7 @@ def read_failure(error_raw: bytes, tries_raw: bytes) -> Failure | None:
     codes = {error.code, *(code for code in error.cancellation or () if code is not None)}
     is_throttled = is_throttle(error.code) or any(is_throttle(code) for code in codes)
     if is_throttled and not throttles:
-        throttles = reasons[:1] or [("", None)]
+        throttles = [_unreasoned(ACCOUNT_CODE if ACCOUNT_CODE in codes else error.code, reasons)]
     return Failure(
         code=code_word(error.code),
         message=_VALUES.sub("?", (error.message or "")[:_LONGEST_MESSAGE]),
@@ -152,9 +155,17 @@ def _read(decode: Any, raw: bytes) -> Any:  # noqa: ANN401 - either of two decod
 def _throttle(one: Try, reasons: list[tuple[str, str | None]]) -> tuple[str, str | None]:
     """Return reason and resource of a throttled try; the resource stands in the error, by its reason."""
     if one.reason is None:
-        return reasons[0] if reasons else ("", None)
+        return _unreasoned(one.code, reasons)
     told = next((resource for reason, resource in reasons if reason == one.reason), None)
     return one.reason, one.resource or told
+
+
+def _unreasoned(code: str | None, reasons: list[tuple[str, str | None]]) -> tuple[str, str | None]:
+    """Return reason and resource of a try that tells none: the error's, unless its own code names another limit."""
+    if code == ACCOUNT_CODE:
+        named = (told for told in reasons if cause_of(told[0]) == cause_of(code))
+        return next(named, (code, None))
+    return reasons[0] if reasons else ("", None)
 
 
 def _is_transport(code: str) -> bool:

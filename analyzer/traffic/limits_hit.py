@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from analyzer.knowledge.throttling import ACCOUNT_CODE
 from analyzer.model.estimate import Estimate
 from analyzer.model.finding import Direction
 from analyzer.model.sight import SourceName
@@ -65,6 +66,8 @@ def _is_told(throttles: MetricThrottles, seen: set[tuple[Direction, str]]) -> bo
 def _by_requests(throttles: Throttles, traffic: Traffic) -> LimitHit:
     cause, because, ramp = _cause(throttles.cause, throttles.direction, traffic, is_reason_told=True)
     metrics = [one for one in traffic.metric_throttles if one.direction is throttles.direction]
+    if throttles.reasons == (ACCOUNT_CODE,) and cause not in {one.cause for one in metrics}:
+        because = f"{ACCOUNT_CODE} is AWS's code for the account's quota; no reason names the resource"
     return LimitHit(
         direction=throttles.direction,
         cause=cause,

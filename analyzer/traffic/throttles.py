@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from analyzer.knowledge.throttling import limit_of
+from analyzer.knowledge.throttling import cause_of, limit_of
 from analyzer.model.finding import Direction
 from analyzer.model.sight import SourceName
 from analyzer.model.traffic import Hurt, PatternTraffic, Throttles
@@ -57,7 +57,7 @@ def limit_place(throttle: ThrottleCount, counts: Counts, told: ToldIndexes) -> t
     """
     cell = counts.cells[throttle.cell]
     limit = limit_of(throttle.reason)
-    cause = "unknown" if limit is None else limit.cause
+    cause = cause_of(throttle.reason)
     if throttle.resource is not None:
         return cell.target.at(throttle.resource.index), cause
     if limit is None or not limit.is_index or cell.target.index is not None:

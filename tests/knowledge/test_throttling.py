@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from analyzer.knowledge.prices import read_cost
-from analyzer.knowledge.throttling import Limit, arn_of, is_throttle, limit_of, target_of_arn
+from analyzer.knowledge.throttling import Limit, arn_of, cause_of, is_throttle, limit_of, target_of_arn
 from analyzer.model.finding import Direction
 from analyzer.model.target import Target
 
@@ -26,6 +26,19 @@ def test_each_of_the_sixteen_reasons_names_a_limit(place: str, direction: str, l
 @pytest.mark.parametrize("reason", ["", "TableReadSomethingExceeded", "TableReadAccountLimitExceeded!"])
 def test_another_word_is_no_reason(reason: str) -> None:
     assert limit_of(reason) is None
+
+
+@pytest.mark.parametrize(
+    ("reason", "cause"),
+    [
+        ("TableReadKeyRangeThroughputExceeded", "key-range"),
+        ("RequestLimitExceeded", "account-limit"),
+        ("ThrottlingException", "unknown"),
+        ("", "unknown"),
+    ],
+)
+def test_a_reason_or_the_one_code_that_stands_in_for_it_names_the_cause(reason: str, cause: str) -> None:
+    assert cause_of(reason) == cause
 
 
 @pytest.mark.parametrize(

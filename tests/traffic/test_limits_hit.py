@@ -44,6 +44,16 @@ def test_metrics_name_the_limit_that_the_log_left_out() -> None:
     assert hit.sources == ("request-log", "cloudwatch-metrics")
 
 
+def test_the_code_of_the_account_s_quota_is_likely_until_metrics_name_it_too() -> None:
+    by_code = limit("account-limit", reasons=("RequestLimitExceeded",))
+    alone, beside = only(traffic(throttles=(by_code,))), series("ReadAccountLimitThrottleEvents", (80,))
+    assert (alone.is_sure, alone.because is None) == (False, False)
+    both = only(measured(beside, throttles=(by_code,)))
+    assert (both.cause, both.is_sure, both.because) == ("account-limit", True, None)
+    told = ("RequestLimitExceeded", "TableReadAccountLimitExceeded")
+    assert only(traffic(throttles=(limit("account-limit", reasons=told),))).is_sure
+
+
 def test_a_limit_that_nobody_names_stays_unknown() -> None:
     hit = only(traffic(throttles=(limit("unknown"),)))
     assert (hit.cause, hit.is_sure) == ("unknown", False)

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, ClassVar
 from msgspec import Struct
 
 from analyzer.detectors.advice import advise, aws, quoted
-from analyzer.detectors.capacity import raise_capacity
+from analyzer.detectors.capacity import raise_capacity, raise_quota
 from analyzer.detectors.thresholds import Share, Whole
 from analyzer.detectors.verdict import finding
 from analyzer.detectors.words import counted, number, percent, who
+from analyzer.knowledge.throttling import ACCOUNT_CODE
 from analyzer.model.counts import KeyLevel
 from analyzer.model.finding import Advice, Confidence, Direction, Finding, Risk, Severity, Victim
 from analyzer.model.sight import Horizon, Sight, Skipped
@@ -34,6 +35,7 @@ _LIMITS = {
     "partitions-splitting": "partitions that are still splitting after a change of its capacity",
     "unknown": "a limit that nothing names",
 }
+_ACCOUNT = "the account's quota of its region"
 
 
 class Throttling(Struct, frozen=True):
@@ -135,8 +137,17 @@ def _confidence(hit: LimitHit) -> Confidence:
     return Confidence.CERTAIN if hit.is_sure else Confidence.LIKELY
 
 
+def _limit_words(hit: LimitHit) -> str:
+    """Name the limit; an error code without a reason does not say that it was the quota of one table."""
+    return _ACCOUNT if _is_by_code(hit) else _LIMITS[hit.cause]
+
+
+def _is_by_code(hit: LimitHit) -> bool:
+    return hit.reasons == (ACCOUNT_CODE,)
+
+
 def _summary(hit: LimitHit, traffic: Traffic) -> str:
-    limit = _LIMITS[hit.cause]
+    limit = _limit_words(hit)
     if hit.tries is None:
         least = "at least " if hit.share is not None and not hit.share.is_exact else ""
         share = "some" if hit.share is None else f"{least}{percent(hit.share.value)}"
@@ -191,13 +202,7 @@ def _advice(hit: LimitHit, traffic: Traffic) -> Iterator[Advice]:
             takes="minutes",
         )
     elif hit.cause == "account-limit":
-        yield advise(
-            "raise-account-quota",
-            "Ask AWS for a higher table-level quota",
-            effect="the account's limit no longer refuses requests",
-            command=aws(traffic.target, "service-quotas list-service-quotas --service-code dynamodb"),
-            takes="hours",
-        )
+        yield raise_quota(traffic, *(["throughput"] if _is_by_code(hit) else []))
     elif hit.cause in {"on-demand-ramp", "partitions-splitting"}:
         yield from _wait_or_warm(hit, traffic)
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, ClassVar
 from msgspec import Struct
 
 from analyzer.detectors.advice import advise
-from analyzer.detectors.capacity import raise_capacity
+from analyzer.detectors.capacity import raise_capacity, raise_quota
 from analyzer.detectors.thresholds import Share
 from analyzer.detectors.verdict import finding
 from analyzer.detectors.words import counted, number, percent, who
@@ -180,3 +180,5 @@ def _advice(hit: LimitHit, traffic: Traffic) -> Iterator[Advice]:
         )
     elif hit.cause == "provisioned":
         yield from raise_capacity(traffic, Direction.WRITE)
+    elif hit.cause == "account-limit":
+        yield raise_quota(traffic)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-__all__ = ["cancellation_in", "error_code", "masked_message", "texts_in"]
+__all__ = ["cancellation_in", "error_code", "masked_message", "quoted_code", "texts_in"]
 
 _LONGEST = 300
 _LONGEST_READ = 1000
@@ -18,6 +18,9 @@ _REPEATED = re.compile(r"\?(?:[\s,;:.\-]*\?)+")
 _WORD = re.compile(r"\w+")
 _CODE = re.compile(r"[A-Za-z][A-Za-z0-9]{0,127}")
 _CANCELED = re.compile(r"\[([A-Za-z]+(?:, *[A-Za-z]+)*)\]")
+_QUOTED_CODE = re.compile(r"An error occurred \((\w+)\)")
+_CLASSES = {"RequestLimitExceededException": "RequestLimitExceeded"}
+"""Names of the SDKs' classes that are not the code that DynamoDB sends: Java's and PHP's all end in `Exception`."""
 _SHORT = 3
 _MOST_TEXTS = 400
 
@@ -64,4 +67,10 @@ def error_code(name: object) -> str | None:
     if not isinstance(name, str):
         return None
     last = re.split(r"[.$#]", name.strip())[-1]
-    return last if _CODE.fullmatch(last) else None
+    return _CLASSES.get(last, last) if _CODE.fullmatch(last) else None
+
+
+def quoted_code(message: object) -> str | None:
+    """Return the code that botocore quotes in the message of its `ClientError`; None where it quotes none."""
+    found = _QUOTED_CODE.search(message) if isinstance(message, str) else None
+    return None if found is None else error_code(found[1])

@@ -16,7 +16,7 @@ from collectors.request_log.decoders.calls import is_request, place, record_of
 from collectors.request_log.decoders.capacity import consumed_of
 from collectors.request_log.decoders.fields import flag, listed, number, text, texts, whole
 from collectors.request_log.decoders.json_logs import JsonDecoder
-from collectors.request_log.decoders.messages import cancellation_in, error_code, masked_message
+from collectors.request_log.decoders.messages import cancellation_in, error_code, masked_message, quoted_code
 from collectors.request_log.decoders.moments import time_of
 from collectors.request_log.decoders.seam import UnreadableError
 from collectors.request_log.decoders.spans import is_span, parsed_json, spans_in
@@ -34,7 +34,6 @@ __all__ = ["OpenTelemetryDecoder", "SpanReader", "is_dynamodb"]
 _Known = TypeVar("_Known")
 
 _FAILED_STATUS = 400
-_OPERATION = re.compile(r"An error occurred \((\w+)\)")
 _THRESHOLD = re.compile(r"(?:^|,)\s*ot=[^,]*?\bth:([0-9a-f]{1,14})(?![0-9a-f])")
 _NO_TIME = "a span has no start time"
 _REQUEST_IDS = ("aws.request_id", "aws.request.id", "aws.requestId")
@@ -178,8 +177,7 @@ def _error(span: Span) -> RequestError | None:
         return None
     raised = next((event for event in span.events if event.get("") == "exception"), {})
     message = text(raised.get("exception.message")) or span.message
-    quoted = _OPERATION.search(message or "")
-    code = error_code(quoted[1] if quoted else None) or error_code(raised.get("exception.type"))
+    code = quoted_code(message) or error_code(raised.get("exception.type"))
     code = code or error_code(span.attributes.get("error.type"))
     code = code or (f"HTTP{int(status)}" if status and has_failed else "Error")
     return RequestError(code, masked_message(message), cancellation=cancellation_in(code, message))

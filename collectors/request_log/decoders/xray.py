@@ -14,7 +14,7 @@ from collectors.request_log.decoders.calls import is_request, place
 from collectors.request_log.decoders.capacity import consumed_of
 from collectors.request_log.decoders.fields import flag, listed, mapping, number, text, texts, whole
 from collectors.request_log.decoders.json_logs import JsonDecoder
-from collectors.request_log.decoders.messages import cancellation_in, error_code, masked_message
+from collectors.request_log.decoders.messages import cancellation_in, error_code, masked_message, quoted_code
 from collectors.request_log.decoders.moments import instant_of, time_of
 from collectors.request_log.decoders.seam import UnreadableError
 from collectors.request_log.decoders.spans import parsed_json
@@ -140,8 +140,8 @@ def _error(segment: dict[str, Any]) -> RequestError | None:
     if not marks and status < _FAILED_STATUS:
         return None
     raised = mapping(next(iter(listed(mapping(segment.get("cause")).get("exceptions"))), None))
-    code = error_code(raised.get("type"))
+    message = raised.get("message")
+    code = quoted_code(message) or error_code(raised.get("type"))
     if code is None or code == "ClientError":
         code = _THROTTLED if "throttle" in marks else f"HTTP{status}" if status >= _FAILED_STATUS else "Error"
-    message = raised.get("message")
     return RequestError(code, masked_message(message), cancellation=cancellation_in(code, message))

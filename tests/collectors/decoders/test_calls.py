@@ -278,8 +278,8 @@ class TestErrors:
             )
 
     def test_a_code_is_a_word_or_none(self) -> None:
-        codes = ["a.b$TimeoutError", "", "not a code", 5]
-        assert [error_code(code) for code in codes] == ["TimeoutError", None, None, None]
+        codes = ["a.b$TimeoutError", "", "not a code", 5, "model.RequestLimitExceededException"]
+        assert [error_code(code) for code in codes] == ["TimeoutError", None, None, None, "RequestLimitExceeded"]
         assert error_of({"__type": "x#BadException"}, {}).code == "BadException"
         assert error_of({"message": 5}, {}) == RequestError("Error")
 

@@ -107,6 +107,15 @@ def test_batches_name_their_tables(
             {"throttle": True, "cause": {"exceptions": [{"type": "ClientError", "message": "An error"}]}},
             RequestError("ThrottlingException", "An error"),
         ),
+        (
+            {
+                "throttle": True,
+                "cause": {
+                    "exceptions": [{"type": "ClientError", "message": "An error occurred (RequestLimitExceeded)"}]
+                },
+            },
+            RequestError("RequestLimitExceeded", "An error occurred (RequestLimitExceeded)"),
+        ),
         ({"error": True, "cause": "an id"}, RequestError("Error")),
         ({"throttle": False}, None),
     ],

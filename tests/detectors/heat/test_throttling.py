@@ -63,6 +63,16 @@ def test_the_advice_raises_the_limit_that_refused(cause: str, *, index: bool, ac
     assert [advice.action for advice in only(limit(cause), index=index).advice] == ["back-off", action]
 
 
+def test_the_code_of_the_account_s_quota_alone_does_not_say_that_it_was_the_table_s() -> None:
+    by_code = only(limit("account-limit", reasons=("RequestLimitExceeded",)))
+    assert by_code.confidence is Confidence.LIKELY
+    assert "by the account's quota of its region" in by_code.summary
+    assert by_code.advice[1].text == "Ask AWS for a higher throughput quota"
+    by_reason = only(limit("account-limit", reasons=("TableReadAccountLimitExceeded",)))
+    assert by_reason.confidence is Confidence.CERTAIN
+    assert "by the account's limit for one table" in by_reason.summary
+
+
 @pytest.mark.parametrize("cause", ["key-range", "unknown"])
 def test_a_key_range_or_an_unknown_limit_gets_no_advice_to_raise_anything(cause: str) -> None:
     assert [advice.action for advice in only(limit(cause)).advice] == ["back-off"]

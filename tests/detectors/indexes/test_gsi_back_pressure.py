@@ -53,6 +53,7 @@ def test_no_throttle_no_finding() -> None:
     [
         ("key-range", ["fix-caller", "change-key", "narrow-projection"]),
         ("provisioned", ["fix-caller", "raise-index-capacity"]),
+        ("account-limit", ["fix-caller", "raise-account-quota"]),
         ("unknown", ["fix-caller"]),
     ],
 )
