@@ -25,19 +25,29 @@ if TYPE_CHECKING:
 
 __all__ = ["UnpacedBulk"]
 
+_MOST_NAMED = 3
+"""Callers of one pattern that are named, so that the sentence stays one."""
 _BULK = frozenset({"BatchWriteItem", "PutItem", "UpdateItem", "DeleteItem"})
 
 
 class _Pace(NamedTuple):
-    """A pattern that is over its pace: its rows, the units a second that they write, and the most that it declared."""
+    """A pattern that is over its pace: its rows of all callers, the units a second that they write, and its most.
 
+    `parts` is how much each caller writes of it, as a share of its units, the most first.
+    """
+
+    pattern: str
     rows: tuple[PatternTraffic, ...]
     rate: float
     most: float
+    parts: tuple[tuple[str | None, float], ...]
 
 
 class _Bulk(NamedTuple):
-    """One caller's writes, or those of its pattern that is over its pace; `share` is that of all its writes."""
+    """The writes of one caller, or of a pattern that is over its pace.
+
+    `share` is that of all that the caller writes, of several callers that of the pattern; `caller` writes most of it.
+    """
 
     caller: str | None
     rows: tuple[PatternTraffic, ...]
@@ -64,7 +74,7 @@ class UnpacedBulk(Struct, frozen=True):
             return
         if Sight.REQUESTS in traffic.sights:
             worst: dict[str, _Bulk] = {}
-            for bulk in self._by_callers(traffic):
+            for bulk in self._bulks(traffic):
                 fingerprint = busiest_writes(bulk.rows).shape.fingerprint
                 if fingerprint not in worst or bulk.share > worst[fingerprint].share:
                     worst[fingerprint] = bulk
@@ -72,38 +82,43 @@ class UnpacedBulk(Struct, frozen=True):
         elif (told := self._by_metrics(traffic)) is not None:
             yield told
 
-    def _by_callers(self, traffic: Traffic) -> Iterator[_Bulk]:
+    def _bulks(self, traffic: Traffic) -> Iterator[_Bulk]:
+        """Yield patterns over their pace, whoever writes them, and callers that write most while writes are refused."""
+        writes = [row for row in traffic.rows if row.shape.writes and not row.secondary]
+        everything, refused = write_weight(writes), _refused(traffic)
+        told: set[str | None] = set()
         writers: dict[str | None, list[PatternTraffic]] = {}
-        for row in traffic.rows:
-            if row.shape.writes and not row.secondary:
-                writers.setdefault(row.caller, []).append(row)
-        everything = sum(write_weight(rows) for rows in writers.values())
-        refused = _refused(traffic)
+        for row in writes:
+            writers.setdefault(row.caller, []).append(row)
+        for over in _over_their_pace(writes, traffic):
+            callers = [caller for caller, _ in over.parts]
+            told.update(callers)
+            of = writers[callers[0]] if len(callers) == 1 else over.rows
+            yield _Bulk(callers[0], over.rows, write_weight(of) / everything, over, refused)
         for caller, rows in writers.items():
-            weight, over = write_weight(rows), _over_its_pace(rows, traffic)
+            weight = write_weight(rows)
             is_most = refused >= self.least_tries and 0 < self.caller_share * everything <= weight
-            is_unpaced = is_most and caller is not None and is_bulk(rows, traffic, self.batch_share)
-            if over is not None:
-                yield _Bulk(caller, over.rows, weight / everything, over, refused)
-            elif is_unpaced:
+            if is_most and caller is not None and caller not in told and is_bulk(rows, traffic, self.batch_share):
                 yield _Bulk(caller, tuple(rows), weight / everything, None, refused)
 
     def _finding(self, bulk: _Bulk, traffic: Traffic) -> Finding:
+        over = bulk.over
+        own = {bulk.caller} if over is None else {caller for caller, _ in over.parts}
+        are_many = len(own) > 1
         others = {
             Victim(one.caller, one.pattern)
             for throttles in _limits(traffic)
             for one in throttles.hurt
-            if one.caller != bulk.caller
+            if one.caller not in own
         }
         most = busiest_writes(bulk.rows)
-        over = bulk.over
         pace = "" if over is None else f", {number(over.rate)} units a second where it declared {number(over.most)}"
         hurt = f" while {counted(bulk.refused, 'write try is', 'write tries are')} refused" if bulk.refused else ""
         return finding(
             self.name,
             traffic,
             Severity.HIGH if others else Severity.MEDIUM,
-            f"{who(bulk.caller)} writes {percent(bulk.share)} of the write units of {traffic.target}{pace}{hurt}",
+            f"{_writes(bulk)} {percent(bulk.share)} of the write units of {traffic.target}{pace}{hurt}",
             confidence=Confidence.LIKELY if traffic.sampled else Confidence.CERTAIN,
             subject=most.shape.fingerprint,
             caller=bulk.caller,
@@ -117,8 +132,9 @@ class UnpacedBulk(Struct, frozen=True):
                 "units_a_second": None if over is None else round(over.rate, 2),
                 "declared_units_a_second": None if over is None else over.most,
                 "throttled_tries": round(bulk.refused, 1),
+                **({"callers": _parts(over)} if over is not None and are_many else {}),
             },
-            advice=_advice(who(bulk.caller)),
+            advice=_advice(f"the {len(own)} callers" if are_many else who(bulk.caller), are_many=are_many),
         )
 
     def _by_metrics(self, traffic: Traffic) -> Finding | None:
@@ -154,19 +170,45 @@ class UnpacedBulk(Struct, frozen=True):
         )
 
 
-def _over_its_pace(rows: list[PatternTraffic], traffic: Traffic) -> _Pace | None:
-    """Return the pattern that one caller writes faster than it declared, over all of its shapes; None without one."""
+def _over_their_pace(writes: list[PatternTraffic], traffic: Traffic) -> Iterator[_Pace]:
+    """Yield the patterns that are written faster than they declared, over all of their shapes and callers."""
     patterns: dict[str, list[PatternTraffic]] = {}
-    for row in rows:
+    for row in writes:
         if row.attribution.pattern is not None and row.units_known:
             patterns.setdefault(row.attribution.pattern, []).append(row)
-    for pattern, of in patterns.items():
+    for pattern, rows in patterns.items():
         declared = traffic.place.patterns.get(pattern)
         most = declared.max_units_per_second if declared is not None else None
-        rate = add(row.write_units for row in of).low / traffic.window.rate_seconds
+        rate = add(row.write_units for row in rows).low / traffic.window.rate_seconds
         if most is not None and rate > most:
-            return _Pace(tuple(of), rate, most)
-    return None
+            yield _Pace(pattern, tuple(rows), rate, most, _shares(rows))
+
+
+def _shares(rows: list[PatternTraffic]) -> tuple[tuple[str | None, float], ...]:
+    """Return which caller writes which share of rows, the most first."""
+    callers: dict[str | None, list[PatternTraffic]] = {}
+    for row in rows:
+        callers.setdefault(row.caller, []).append(row)
+    weights = {caller: write_weight(of) for caller, of in callers.items()}
+    everything = sum(weights.values())
+    return tuple(sorted(((one, part / everything) for one, part in weights.items()), key=lambda part: -part[1]))
+
+
+def _writes(bulk: _Bulk) -> str:
+    """Say who writes: one caller all that it does, or several of them one pattern."""
+    over = bulk.over
+    if over is None or len(over.parts) == 1:
+        return f"{who(bulk.caller)} writes"
+    return f"{over.pattern}, written by {len(over.parts)} callers ({_parts(over)}), takes"
+
+
+def _parts(over: _Pace) -> str:
+    """Say which caller writes which share of a pattern: the greatest by name, the rest as one."""
+    told = [f"{who(caller)} {percent(part)}" for caller, part in over.parts[:_MOST_NAMED]]
+    rest = over.parts[_MOST_NAMED:]
+    if rest:
+        told.append(f"{counted(len(rest), 'other')} {percent(sum(part for _, part in rest))}")
+    return ", ".join(told)
 
 
 def _limits(traffic: Traffic) -> Iterator[Throttles]:
@@ -185,17 +227,19 @@ def _refused(traffic: Traffic) -> float:
     )
 
 
-def _advice(writer: str) -> tuple[Advice, ...]:
+def _advice(writer: str, *, are_many: bool = False) -> tuple[Advice, ...]:
+    owner, it, shared = ("owners", "they", ", shared by them,") if are_many else ("owner", "it", "")
     return (
         advise(
             "fix-caller",
-            f"Ask the owner of {writer} whether it may stop until the refusals end, and go on from where it stopped",
+            f"Ask the {owner} of {writer} whether {it} may stop until the refusals end, and go on from where {it}"
+            " stopped",
             effect="the rest of the traffic is served at once",
             takes="minutes",
         ),
         advise(
             "pace-writes",
-            f"Give {writer} a rate limit in write units a second, below what the table has left",
+            f"Give {writer} a rate limit{shared} in write units a second, below what the table has left",
             effect="the rest of the traffic is served; the bulk ends a little later",
             risk=Risk.LOW,
             reversible=True,

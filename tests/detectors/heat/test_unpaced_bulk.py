@@ -104,7 +104,41 @@ def test_the_shapes_of_a_pattern_are_paced_together_and_those_of_another_apart()
     assert (one.evidence["units_a_second"], one.evidence["declared_units_a_second"]) == (23.33, 20)
     other = Attribution(AttributionKind.DECLARED, "save")
     assert found(traffic(rows=(puts_of_it, batches(units=3000, attribution=other)), place=place)) == []
-    assert found(traffic(rows=(puts_of_it, batches("second", units=3000)), place=place)) == []
+
+
+def test_callers_that_pass_the_pace_of_a_pattern_only_together_are_told_with_the_share_of_each() -> None:
+    """3,000 and 4,000 units in 300 s: neither caller is over the 20 a second that the pattern declared."""
+    place = Place(patterns={"bulk": Declared(id="bulk", max_units_per_second=20)})
+    rows = (batches("first", units=3000), batches("second", units=4000))
+    one = only(traffic(rows=rows, place=place))
+    assert (one.severity, one.caller, one.cause) == (Severity.MEDIUM, "second", "over-its-pace")
+    assert one.summary == (
+        "bulk, written by 2 callers (second 57%, first 43%), takes 100% of the write units of cases, 23.3 units a"
+        " second where it declared 20"
+    )
+    assert (one.evidence["units_a_second"], one.evidence["callers"]) == (23.33, "second 57%, first 43%")
+    assert "Ask the owners of the 2 callers whether they may stop" in one.advice[0].text
+    assert found(traffic(rows=(batches("first", units=3000), batches("second", units=3000)), place=place)) == []
+
+
+def test_of_many_callers_of_a_pattern_three_are_named_and_none_of_them_is_a_victim() -> None:
+    place = Place(patterns={"bulk": Declared(id="bulk", max_units_per_second=20)})
+    rows = (*(batches(f"worker-{n}", units=1000 * n) for n in (1, 2, 3, 4, 5)), puts())
+    one = only(traffic(rows=rows, throttles=(refused("worker-1", "api"),), place=place))
+    assert one.evidence["callers"] == "worker-5 33%, worker-4 27%, worker-3 20%, 2 others 20%"
+    assert (one.severity, one.victims) == (Severity.HIGH, (Victim("api", "save"),))
+
+
+def test_each_pattern_that_is_over_its_pace_is_told() -> None:
+    place = Place(
+        patterns={
+            "bulk": Declared(id="bulk", max_units_per_second=20),
+            "save": Declared(id="save", max_units_per_second=1),
+        }
+    )
+    save = row(shape("PutItem", "p"), Attribution(AttributionKind.DECLARED, "save"), "loader-7", write_units=900)
+    rows = (batches(units=9000), save)
+    assert [one.pattern for one in found(traffic(rows=rows, place=place))] == ["bulk", "save"]
 
 
 def test_the_pattern_that_is_over_its_pace_is_named_and_not_what_its_caller_writes_beside() -> None:
