@@ -16,7 +16,7 @@ from analyzer.model.counts import N_COUNTS, Count, Counts
 from analyzer.model.instant import SLICE_MS
 from analyzer.model.window import Window
 from analyzer.requests.concealing import conceal
-from analyzer.requests.digest_block import Line, ReadCounters, read_lines
+from analyzer.requests.digest_block import Line, ReadCounters
 from analyzer.requests.digest_call_finder import CallFinder
 from analyzer.requests.digest_call_reader import CallReader
 from analyzer.requests.digest_calls import CallTable
@@ -34,6 +34,7 @@ from analyzer.requests.digest_routes import COUNTER
 from analyzer.requests.digest_slices import WIDTH, SliceCounts
 from analyzer.requests.digest_snapshot import Snapshot, read_snapshot, write_snapshot
 from analyzer.requests.digest_told import told_by
+from analyzer.requests.digest_words import LineReader
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -86,6 +87,7 @@ class Digest:
         self._lexicon = lexicon
         self._limits = limits
         self._read = ReadCounters()
+        self._reader = LineReader()
         self._waiting: list[Line] = []
         self._shapes = lru_cache(maxsize=4096)(partial(_shape_of, lexicon))
         self._intake = Intake(self._read, limits.ids)
@@ -124,7 +126,7 @@ class Digest:
 
     def update(self, lines: bytes, now: Instant | None = None) -> None:
         """Take in a block of whole lines; with `now`, what is more than a minute ahead of it is not counted."""
-        self._waiting += read_lines(lines, self._read)
+        self._waiting += self._reader.read(lines, self._read)
         if now is not None:
             self._settle((now + self._limits.future_ms) // 1000)
         elif len(self._waiting) >= _FEW:
