@@ -7,6 +7,7 @@ table a sweep says where to look first. Nothing here prints, and nothing here wr
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -20,7 +21,8 @@ from analyzer.interfaces import Detector
 from analyzer.model.instant import MINUTE_MS, Instant
 from analyzer.model.observations import Observations
 from analyzer.model.prices import Prices
-from analyzer.model.sight import GapReason, Horizon, Sight, SourceName
+from analyzer.model.report import Report
+from analyzer.model.sight import Covers, Gap, GapReason, Horizon, Sight, SourceName
 from analyzer.model.window import Window
 from analyzer.pipeline import Walk, analyze, of_horizon
 from analyzer.planning.diagnosis import Diagnosis, Spent, diagnose_report
@@ -28,6 +30,7 @@ from analyzer.planning.headline import lead_of
 from analyzer.planning.steps import Means
 from analyzer.planning.suspects import Suspect, suspects_of
 from analyzer.recording import Recording
+from analyzer.recording_lines import Asked
 from analyzer.requests.concealing import conceal
 from analyzer.requests.digest import Digest
 from analyzer.requests.digest_limits import DigestLimits
@@ -37,13 +40,12 @@ from collectors.asking import Paging, Spot, follow_pages
 from collectors.cloudwatch_metrics.sweep import Sweep
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterable, Sequence
+    from collections.abc import Awaitable, Iterable, Sequence
 
     from analyzer.interfaces import AwsCaller
     from analyzer.model.batch import Batch
-    from analyzer.model.report import Report
 
-__all__ = ["Bench", "Looked", "Swept", "diagnose", "follow", "look", "sweep"]
+__all__ = ["Bench", "Judge", "Looked", "Swept", "as_beside", "diagnose", "follow", "judge", "look", "sweep"]
 
 _EVERY_MS = MINUTE_MS
 _UNDECIDED = frozenset({"key-range", "ramp-or-key", "cannot-tell"})
@@ -85,6 +87,10 @@ class Bench(Struct, frozen=True, kw_only=True):
         return self.keep(table, value) if self.hides else value
 
 
+Judge = Callable[[Recording, Mapping[str, Mapping[str, Any]]], Report]
+"""Makes a report of what was seen of a table, and of its description as AWS gave it."""
+
+
 class Looked(Struct, frozen=True):
     """What one look came to; `recording` and `described` are what a recording is written of.
 
@@ -103,11 +109,11 @@ async def look(
     spot: Spot,
     bench: Bench,
     clock: Callable[[], Instant],
-    blocks: Callable[[Window], Iterable[bytes]] | None = None,
+    judging: Judge | None = None,
 ) -> Looked:
     """Look at one table, and diagnose it; raises UsageError where there is no such table or index.
 
-    `blocks` gives the lines of request logs of a window, where there are some.
+    `judging` makes a report of what was seen, for whoever has more beside it or keeps it.
     """
     table = question.table or ""
     now = clock()
@@ -126,11 +132,13 @@ async def look(
         account=account or None,
         contract=None,
         batch=batch,
-        sources=_SOURCES if blocks is None else _SOURCES | {SourceName.REQUEST_LOG},
+        sources=_SOURCES,
         is_ordered=True,
+        asked=Asked(table, question.index),
+        as_of=_newest(window, batch),
     )
     await _refuse_absent(lane, question, spot, batch)
-    report = _judge(recording, bench, () if blocks is None else blocks(window))
+    report = judge(recording, bench) if judging is None else judging(recording, ahead.described)
     means = Means(
         region=spot.region, profile=bench.profile, role=bench.role, rules_used=await _rules_used(lane, spot, report)
     )
@@ -160,8 +168,24 @@ def _meant(name: str, known: Iterable[str]) -> str:
     return "" if near is None else f"; did you mean {near}?"
 
 
-def _judge(recording: Recording, bench: Bench, blocks: Iterable[bytes]) -> Report:
-    """Judge what was seen as `dynascope replay` would judge its recording."""
+def _newest(window: Window, batch: Batch) -> Instant:
+    """Return the end of the newest minute that was seen."""
+    ends = [one.window.end for one in batch.covers if one.source is SourceName.CLOUDWATCH_METRICS]
+    return min([window.end, *ends])
+
+
+def as_beside(recording: Recording, gaps: Iterable[Gap]) -> Recording:
+    """Return what was seen as that beside which request logs were read; `gaps` tell what of them was not."""
+    batch = recording.batch
+    covers = (*batch.covers, Covers(SourceName.REQUEST_LOG, recording.window))
+    batch = msgspec.structs.replace(batch, covers=covers, gaps=(*batch.gaps, *gaps))
+    return msgspec.structs.replace(recording, batch=batch, sources=recording.sources | {SourceName.REQUEST_LOG})
+
+
+def judge(
+    recording: Recording, bench: Bench, blocks: Iterable[bytes] = (), gaps: Callable[[], Iterable[Gap]] = tuple
+) -> Report:
+    """Judge what was seen, with the lines of request logs; `gaps` of those are asked for once they are read."""
     beside = Observations(
         window=recording.window,
         batches=(recording.batch,),
@@ -174,9 +198,8 @@ def _judge(recording: Recording, bench: Bench, blocks: Iterable[bytes]) -> Repor
     digest = Digest(bench.lexicon, bench.limits)
     for block in blocks:
         digest.update(block)
-    report = walk.finish(digest, window=recording.window)
-    ends = [one.window.end for one in recording.batch.covers if one.source is SourceName.CLOUDWATCH_METRICS]
-    return msgspec.structs.replace(report, as_of=min([recording.window.end, *ends]))
+    report = walk.finish(digest, window=recording.window, gaps=tuple(gaps()))
+    return msgspec.structs.replace(report, as_of=recording.as_of or recording.window.end)
 
 
 async def _rules_used(lane: AwsCaller, spot: Spot, report: Report) -> int | None:
@@ -254,11 +277,11 @@ async def diagnose(
     bench: Bench,
     clock: Callable[[], Instant],
     agree: Callable[[int, int, float], None],
-    blocks: Callable[[Window], Iterable[bytes]] | None = None,
+    judging: Judge | None = None,
 ) -> Looked:
     """Look at the table that is asked for, else sweep and look at the worst; a fault of many tables is told as one."""
     if question.table is not None:
-        return await look(aws, question, spots[0], bench, clock, blocks)
+        return await look(aws, question, spots[0], bench, clock, judging)
     swept = await sweep(aws, question, spots, bench, clock, agree)
     lead = swept.diagnosis.lead
     is_shared = lead is not None and lead.detector == "service-fault" and lead.evidence.get("tables_with_it") != 1
@@ -268,7 +291,7 @@ async def diagnose(
     worst = swept.suspects[0].target
     spot = next((one for one in spots if (one.region, one.account) == (worst.region, worst.account)), spots[0])
     narrowed = msgspec.structs.replace(question, table=worst.table)
-    looked = await look(aws, narrowed, spot, bench, clock, blocks)
+    looked = await look(aws, narrowed, spot, bench, clock, judging)
     first, second = swept.diagnosis.spent, looked.diagnosis.spent
     spent = Spent(first.calls + second.calls, first.rounds + second.rounds)
     told = msgspec.structs.replace(looked.diagnosis, suspects=swept.suspects, spent=spent)

@@ -18,6 +18,7 @@ from analyzer.model.table import TableDescription, TableSnapshot
 from analyzer.model.target import Target
 from analyzer.model.window import Window
 from analyzer.recording_lines import (
+    Asked,
     ChangeLine,
     ContractLine,
     CounterLine,
@@ -77,7 +78,7 @@ class Recording(Struct, frozen=True, kw_only=True):
     """Everything of a recording but its requests; `contract` is the document as the contract's own file has it.
 
     `sources` are those that somebody let collect. Requests are `is_ordered` when none lies a minute or more before one
-    that stands above it.
+    that stands above it. `asked` is what a diagnosis was asked, and `as_of` how far it saw; None of all others.
     """
 
     window: Window
@@ -87,6 +88,8 @@ class Recording(Struct, frozen=True, kw_only=True):
     batch: Batch
     sources: frozenset[SourceName]
     is_ordered: bool
+    asked: Asked | None = None
+    as_of: Instant | None = None
 
 
 def read_recording(path: Path) -> Recording:
@@ -195,6 +198,8 @@ class _Reader:
             batch=self._batch(window),
             sources=frozenset(self._sources),
             is_ordered=self._is_ordered,
+            asked=header.asked,
+            as_of=None if header.as_of is None else parse_instant(header.as_of),
         )
 
     def _batch(self, window: Window) -> Batch:

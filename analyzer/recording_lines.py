@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from analyzer.model.instant import Instant
 
 __all__ = [
+    "Asked",
     "ChangeLine",
     "ContractLine",
     "CounterLine",
@@ -42,6 +43,7 @@ __all__ = [
     "TtlLine",
     "change",
     "counter_bytes",
+    "counter_line",
     "gap",
     "incomplete",
     "insight_series",
@@ -55,8 +57,15 @@ __all__ = [
 ]
 
 
+class Asked(Struct, frozen=True):
+    """The table, or index of it, that `dynascope diagnose` was asked for."""
+
+    table: str
+    index: str | None = None
+
+
 class Header(Struct, tag_field="kind", tag="recording"):
-    """The first line."""
+    """The first line; `asked` and `as_of` (the end of the newest minute that was seen) are a diagnosis's."""
 
     v: int
     start: str
@@ -64,6 +73,8 @@ class Header(Struct, tag_field="kind", tag="recording"):
     collected_at: str | None = None
     region: str | None = None
     account: str | None = None
+    asked: Asked | None = None
+    as_of: str | None = None
 
 
 class ContractLine(Struct, tag_field="kind", tag="contract"):
@@ -247,9 +258,14 @@ def counter_bytes(counter: CounterLine) -> bytes:
     return msgspec.json.encode({"v": counter.v, "counter": counter.counter, "count": counter.count})
 
 
+def counter_line(counter: str, count: int) -> bytes:
+    """Return the recording's line of a sampler's counter, with its end."""
+    return msgspec.json.encode({"kind": "counter", "v": 1, "counter": counter, "count": count}) + b"\n"
+
+
 def _checked(line: Line) -> Line:
     """Refuse times that are none, where they would be used later."""
-    for name in ("time", "start", "end", "collected_at"):
+    for name in ("time", "start", "end", "collected_at", "as_of"):
         text = getattr(line, name, None)
         if text is not None:
             parse_instant(text)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from analyzer.model.table import ScalingActivity, ScalingLimits, TableSnapshot
     from analyzer.recording import Recording
 
-__all__ = ["recording_lines"]
+__all__ = ["gap_line", "recording_lines", "request_line"]
 
 _MILLISECONDS = 1000
 
@@ -34,7 +34,7 @@ def recording_lines(
     conceal: Callable[[str, str], str],
     collected_at: Instant,
 ) -> Iterator[bytes]:
-    """Yield the lines of a recording, each with its end.
+    """Yield the lines of a recording but for its requests, each with its end.
 
     `described` are DescribeTable's `Table` objects by name, as AWS gave them. `conceal` makes of a table and a key
     value what may be kept.
@@ -42,6 +42,17 @@ def recording_lines(
     for line in _lines(recording, described, conceal, collected_at):
         kept = {name: value for name, value in line.items() if value is not None}
         yield msgspec.json.encode(kept, enc_hook=_plain) + b"\n"
+
+
+def request_line(record: Mapping[str, Any]) -> bytes:
+    """Return the line of a request record, which is one that may be kept, with its end."""
+    return msgspec.json.encode({"kind": "request", "request": record}) + b"\n"
+
+
+def gap_line(gap: Gap) -> bytes:
+    """Return the line of a gap, with its end: one of the request log is written by whoever read that."""
+    kept = {name: value for name, value in _gap(gap).items() if value is not None}
+    return msgspec.json.encode(kept) + b"\n"
 
 
 def _lines(
@@ -59,6 +70,8 @@ def _lines(
         "collected_at": format_instant(collected_at),
         "region": recording.region,
         "account": recording.account,
+        "asked": recording.asked,
+        "as_of": None if recording.as_of is None else format_instant(recording.as_of),
     }
     if recording.contract is not None:
         yield {"kind": "contract", "contract": recording.contract}

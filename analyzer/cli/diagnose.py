@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from pathlib import Path  # noqa: TC003 -- typer evaluates the annotations
 from typing import TYPE_CHECKING, Annotated
 
@@ -28,10 +29,10 @@ def diagnose(  # noqa: PLR0913, PLR0917 -- one parameter an option
     ] = None,
     contract: Annotated[list[Path] | None, typer.Option(help="declared access patterns")] = None,
     log: Annotated[
-        list[str] | None, typer.Option("--log", metavar="FILE", help="a request log to read beside AWS")
+        list[str] | None, typer.Option("--log", metavar="FILE", help="a request log to read beside AWS; - is stdin")
     ] = None,
     record: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="write what was seen, keys as tokens, for replay")
+        Path | None, typer.Option(metavar="FILE", help="write what was seen, keys as tokens, for replay; .gz is packed")
     ] = None,
     wait: Annotated[
         str | None, typer.Option(metavar="DURATION", help="look again each minute until it is decided, so long")
@@ -82,33 +83,48 @@ def diagnose(  # noqa: PLR0913, PLR0917 -- one parameter an option
     chosen = Keys.REVEAL if reveal_keys else keys or Keys(settings.keys)
     told = diagnosing.Told(output=output, keys=chosen, verbose=verbose)
     if from_ is not None:
+        _refuse_beside_daemon(record, log)
         raise typer.Exit(_from_daemon(from_, table, index, told, fail_on))
     if watch and (wait is not None or at is not None):
         raise UsageError("--watch looks at now for ever: leave out --wait and --at")
-    asked = diagnosing.Asked(
-        question=question,
-        bench=diagnosing.bench_of(settings, hides=chosen is not Keys.REVEAL, profile=profile, role=role),
-        regions=tuple(region or ()),
-        role=role,
-        logs=diagnosing.logs_of(log or ()),
-        wait_ms=None if wait is None else diagnosing.duration_of("--wait", wait),
-        is_watching=watch,
-        yes=yes,
-    )
-    salt = salt_of(settings)
-    if record is not None and log:
-        typer.echo("dynascope: --record keeps what AWS showed; the request log stays where it is", err=True)
+    bench = diagnosing.bench_of(settings, hides=chosen is not Keys.REVEAL, profile=profile, role=role)
+    with ExitStack() as stack:
+        logs = diagnosing.logs_of(log or (), stack)
+        recorder = None if record is None else diagnosing.recorder_of(record, bench, settings, logs)
+        asked = diagnosing.Asked(
+            question=question,
+            bench=bench,
+            regions=tuple(region or ()),
+            role=role,
+            logs=logs,
+            recorder=recorder,
+            wait_ms=None if wait is None else diagnosing.duration_of("--wait", wait),
+            is_watching=watch,
+            yes=yes,
+        )
+        salt = salt_of(settings)
 
-    def tell(looked: Looked) -> None:
-        if record is not None:
-            diagnosing.write_recording(looked, record, asked.bench, wall_clock())
-        diagnosing.print_diagnosis(looked.diagnosis, told, salt)
+        def tell(looked: Looked) -> None:
+            diagnosing.note(looked, asked)
+            diagnosing.print_diagnosis(looked.diagnosis, told, salt)
 
-    try:
-        looked = diagnosing.run(asked, tell)
-    except KeyboardInterrupt:
-        raise typer.Exit(0) from None
+        try:
+            looked = diagnosing.run(asked, tell)
+        except KeyboardInterrupt:
+            raise typer.Exit(0) from None
     raise typer.Exit(exit_code(looked.diagnosis.report, fail_on))
+
+
+def _refuse_beside_daemon(record: Path | None, log: list[str] | None) -> None:
+    """Raise UsageError for what a daemon cannot give: it tells what it concluded, not the requests that it read."""
+    if record is not None:
+        raise UsageError(
+            "--from tells what a daemon concluded; the requests that it rests on are not kept, so that there is nothing"
+            " to replay. Leave --from out to record what AWS shows, with --log FILE the requests; --format json keeps"
+            " the report"
+        )
+    if log:
+        raise UsageError("--log is read beside AWS: leave out --from, which asks a daemon instead")
 
 
 def _from_daemon(url: str, table: str | None, index: str | None, told: Told, fail_on: FailOn) -> int:

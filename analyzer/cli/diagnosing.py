@@ -13,9 +13,13 @@ from msgspec import Struct
 
 from analyzer.ahead import wall_clock
 from analyzer.cli.calling import say_region
-from analyzer.cli.inputs import expand
+from analyzer.cli.foreign import choose
+from analyzer.cli.inputs import STDIN, expand
+from analyzer.cli.logs_beside import judge_beside
 from analyzer.cli.output import Format, Keys, is_colorful, write
-from analyzer.cli.reading import LogFile, read_blocks
+from analyzer.cli.reading import LogFile, at_rest, is_recording
+from analyzer.cli.recording_to import Recorder
+from analyzer.cli.shapes import Input
 from analyzer.collect_once import Question
 from analyzer.config import Settings, parse_duration
 from analyzer.config_prices import prices_of_section
@@ -25,17 +29,17 @@ from analyzer.diagnose import Bench, Looked, diagnose, follow
 from analyzer.errors import UsageError
 from analyzer.model.instant import DAY_MS, MINUTE_MS, Instant, parse_instant
 from analyzer.planning.diagnosis import Diagnosis, shown
-from analyzer.recording_writer import recording_lines
 from analyzer.requests.digest_limits import DigestLimits
 from analyzer.setup import contract_of, process_salt, salt_of
 from collectors.asking import Spot
 from collectors.aws.config import AwsAccount, AwsConfig
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Sequence
+    from contextlib import ExitStack
     from pathlib import Path
 
-    from analyzer.model.window import Window
+    from analyzer.diagnose import Judge
     from analyzer.requests.tokens import Salt
     from collectors.aws.session import Aws
 
@@ -46,12 +50,13 @@ __all__ = [
     "bench_of",
     "duration_of",
     "logs_of",
+    "note",
     "print_as_shown",
     "print_diagnosis",
     "question_of",
+    "recorder_of",
     "run",
     "sweep_agreement",
-    "write_recording",
 ]
 
 _SHORTEST_MS = MINUTE_MS
@@ -75,13 +80,17 @@ class Told(Struct, frozen=True, kw_only=True):
 
 
 class Asked(Struct, frozen=True, kw_only=True):
-    """What was asked, ready to be done; `wait_ms` None looks once, `is_watching` looks until it is stopped."""
+    """What was asked, ready to be done; `wait_ms` None looks once, `is_watching` looks until it is stopped.
+
+    `recorder` keeps what each look saw.
+    """
 
     question: Question
     bench: Bench
     regions: tuple[str, ...] = ()
     role: str | None = None
     logs: tuple[LogFile, ...] = ()
+    recorder: Recorder | None = None
     wait_ms: int | None = None
     is_watching: bool = False
     yes: bool = False
@@ -130,9 +139,38 @@ def duration_of(option: str, text: str) -> int:
         raise UsageError(f"{option}: {error}") from None
 
 
-def logs_of(names: Sequence[str]) -> tuple[LogFile, ...]:
-    """Return the request logs that were named; raises UsageError where one is not there."""
-    return tuple(LogFile(path) for path in expand(list(names))) if names else ()
+def logs_of(names: Sequence[str], stack: ExitStack) -> tuple[LogFile, ...]:
+    """Return the request logs that were named, each with what decodes it; raises UsageError where one is not there.
+
+    Standard input is laid down in a file while the stack is open: it may be looked into, and read, again.
+    """
+    paths = [stack.enter_context(at_rest(path)) for path in expand(list(names))] if names else []
+    for path, name in zip(paths, names, strict=False):
+        if name != str(STDIN) and is_recording(path):
+            raise UsageError(f"{path} is a recording; read it with `dynascope replay {path}`")
+    logs = tuple(LogFile(path) for path in paths)
+    for said in choose(logs, Input.AUTO, None):
+        typer.echo(f"dynascope: {said}", err=True)
+    return logs
+
+
+def recorder_of(path: Path, bench: Bench, settings: Settings, logs: Sequence[LogFile]) -> Recorder:
+    """Return what keeps each look; raises UsageError where there is no place for it, before anything is asked."""
+    if path.exists() and not path.is_file():
+        raise UsageError(f"--record {path}: this is no file; what is written is read back")
+    if not path.resolve().parent.is_dir():
+        raise UsageError(f"--record {path}: there is no folder {path.parent}")
+    return Recorder(path, bench, settings, logs, wall_clock)
+
+
+def note(looked: Looked, asked: Asked) -> None:
+    """Say what a recording holds, and where a log was not read; a look that named no table is kept here."""
+    if asked.recorder is not None:
+        if looked.table is None:
+            asked.recorder.keep(looked.recording, looked.described)
+        typer.echo(f"dynascope: {asked.recorder.note}", err=True)
+    elif asked.logs and looked.table is None:
+        typer.echo("dynascope: the request log was not read: no table is suspected; name one", err=True)
 
 
 def run(asked: Asked, tell: Callable[[Looked], None], clock: Callable[[], Instant] = wall_clock) -> Looked:
@@ -175,12 +213,12 @@ async def _work(asked: Asked, aws: Aws, tell: Callable[[Looked], None], clock: C
     spots = [Spot(place.region, place.account) for place in aws.places()]
     question = asked.question
     agree = sweep_agreement(yes=asked.yes)
-    blocks = None if not asked.logs else lambda window: _blocks(asked.logs, window)
+    judging = _judging(asked)
 
     async def once() -> Looked:
         nonlocal question, spots
         paid = _usd(aws)
-        looked = await diagnose(aws, question, spots, asked.bench, clock, agree, blocks)
+        looked = await diagnose(aws, question, spots, asked.bench, clock, agree, judging)
         report = looked.diagnosis.report
         if question.table is None and looked.table is not None:  # swept once; what follows looks at the suspect alone
             question = msgspec.structs.replace(question, table=looked.table)
@@ -204,9 +242,11 @@ def _usd(aws: Aws) -> float:
     return sum(aws.budget.spent().usd.values())
 
 
-def _blocks(logs: Sequence[LogFile], window: Window) -> Iterator[bytes]:
-    for log in logs:
-        yield from read_blocks(log, window.start, window.end)
+def _judging(asked: Asked) -> Judge | None:
+    """Return what judges a look: with a recording that which was written, else what was seen and the logs."""
+    if asked.recorder is not None:
+        return asked.recorder.judge
+    return None if not asked.logs else lambda recording, _: judge_beside(asked.logs, recording, asked.bench)
 
 
 def sweep_agreement(*, yes: bool) -> Callable[[int, int, float], None]:
@@ -228,12 +268,6 @@ def sweep_agreement(*, yes: bool) -> Callable[[int, int, float], None]:
             raise UsageError("nothing was swept; name a TABLE, which costs under a cent")
 
     return agree
-
-
-def write_recording(looked: Looked, path: Path, bench: Bench, now: Instant) -> None:
-    """Write what was seen, keys as tokens; raises OSError."""
-    with path.open("wb") as file:
-        file.writelines(recording_lines(looked.recording, looked.described, bench.keep, now))
 
 
 def print_diagnosis(diagnosis: Diagnosis, told: Told, salt: Salt | None) -> None:

@@ -220,4 +220,5 @@ def judge_recording(path: Path, recording: Recording, settings: Settings, recall
     digest.span()  # takes in the lines that wait, so that the counters are whole
     past = _recalled(recall, digest, recording.window.end)
     gaps = (*_unread(digest), *past.gaps)
-    return walk.finish(digest, window=recording.window, gaps=gaps, history=past.history)
+    report = walk.finish(digest, window=recording.window, gaps=gaps, history=past.history)
+    return report if recording.as_of is None else msgspec.structs.replace(report, as_of=recording.as_of)

@@ -7,8 +7,12 @@ import shutil
 import tempfile
 from contextlib import suppress
 from pathlib import Path
+from typing import IO, TYPE_CHECKING
 
-__all__ = ["replace_file"]
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = ["replace_file", "replace_file_by"]
 
 
 def replace_file(path: Path, content: bytes) -> None:
@@ -16,11 +20,16 @@ def replace_file(path: Path, content: bytes) -> None:
 
     Mode and owner stay, and so does a link that leads to it. Raises OSError; the file is then as it was.
     """
+    replace_file_by(path, lambda file: file.write(content))
+
+
+def replace_file_by(path: Path, write: Callable[[IO[bytes]], object]) -> None:
+    """Replace a file as `replace_file` does by what is written piece by piece."""
     place = path.resolve()
     with tempfile.NamedTemporaryFile(dir=place.parent, prefix=f".{place.name}.", delete=False) as file:
         fresh = Path(file.name)
         try:
-            file.write(content)
+            write(file)
             file.flush()
             os.fsync(file.fileno())
             _take_after(fresh, place)

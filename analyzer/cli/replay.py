@@ -49,12 +49,17 @@ def replay(  # noqa: PLR0913, PLR0917 -- one parameter an option
     from analyzer.cli.reading import at_rest  # noqa: PLC0415 -- light start
     from analyzer.cli.remembered import recalling  # noqa: PLC0415 -- light start
     from analyzer.cli.settings import settings_of  # noqa: PLC0415 -- light start
+    from analyzer.planning.diagnosis import diagnose_report  # noqa: PLC0415 -- light start
+    from analyzer.planning.steps import Means  # noqa: PLC0415 -- light start
     from analyzer.recording import read_recording  # noqa: PLC0415 -- light start
     from analyzer.setup import salt_of  # noqa: PLC0415 -- light start
 
     settings = settings_of(config, contract, window, salt_file)
     salt, recall = salt_of(settings), recalling(history, settings)
     with at_rest(expand([recording])[0]) as path:
-        report = judge_recording(path, read_recording(path), settings, recall)
+        read = read_recording(path)
+        report = judge_recording(path, read, settings, recall)
+    if read.asked is not None:
+        report = diagnose_report(report, Means(), now=None, index=read.asked.index).report  # its first line
     print_report(report, output, Keys.REVEAL if reveal_keys else keys or Keys(settings.keys), salt)
     raise typer.Exit(exit_code(report, fail_on))

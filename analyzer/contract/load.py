@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import re
 from pathlib import Path
 from stat import S_ISREG
@@ -23,7 +24,7 @@ from analyzer.errors import ContractError, Fault
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-__all__ = ["Reading", "contract_from", "load_contract", "read_contract", "read_text"]
+__all__ = ["Reading", "contract_from", "load_contract", "plain_document", "read_contract", "read_text"]
 
 _YAML = frozenset({".yaml", ".yml"})
 _MARKDOWN = frozenset({".md", ".markdown"})
@@ -73,6 +74,26 @@ def contract_from(document: object, name: str = "contract") -> Contract:
     if faults:
         raise ContractError(faults)
     return contract
+
+
+def plain_document(paths: Iterable[Path | str]) -> dict[str, Any] | None:
+    """Return the structure of a contract of one file, as a recording holds it; None of several, or a faulty one."""
+    files = read_contract(paths).files
+    if len(files) != 1:
+        return None
+    path = Path(files[0])
+    text = path.read_text(encoding="utf-8-sig")
+    suffix = path.suffix.lower()
+    if suffix in _MARKDOWN or (suffix not in _YAML | {".json"} and is_markdown(text)):
+        document: Any = read_markdown(text, files[0])[0]
+    else:
+        document = parse_document(text, files[0], is_json=suffix == ".json")
+    document = {"patterns": document} if isinstance(document, list) else document
+    try:
+        contract_from(copy.deepcopy(document))
+    except ContractError:
+        return None
+    return dict(document) if isinstance(document, dict) else None
 
 
 def read_text(text: str, file: str) -> Reading:

@@ -86,8 +86,8 @@ def _token(key: KeyShown | None, template: KeyShown | None, salt: Salt) -> KeySh
 
 
 def _tokenize(value: str, template: str, salt: Salt) -> str:
-    """Hash each segment of a value that its template does not spell out; what is a token already stays."""
-    literals = {segment for segment in _SEGMENTS.split(template) if not is_placeholder(segment)}
+    """Hash each segment of a value that its template does not spell out; a token stays, and the star of a prefix."""
+    literals = {segment for segment in _SEGMENTS.split(template) if not is_placeholder(segment)} | {"*"}
     return rewrite(value, lambda part: part if part in literals or is_token(part) else salt.token(part))
 
 

@@ -203,7 +203,7 @@ def test_a_request_log_beside_it_names_the_caller(
     shown = capsys.readouterr()
     assert json.loads(shown.out)["diagnosis"]["who"].startswith("importer")
     assert json.loads(shown.out)["findings"][0]["detector"] == "hot-key"
-    assert "the request log stays where it is" in shown.err
+    assert "what AWS showed and 2,000 requests of the log, keys as tokens" in shown.err
     assert KEY not in shown.out + file.read_text("utf-8")
 
 
