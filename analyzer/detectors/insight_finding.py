@@ -36,7 +36,8 @@ def insight_finding(detector: str, verdict: InsightVerdict, traffic: Traffic) ->
         verdict.severity,
         _summary(verdict, traffic, direction),
         confidence=Confidence.CERTAIN if verdict.is_proved else Confidence.LIKELY,
-        because=None if verdict.is_proved else _because(verdict),
+        because=verdict.why,
+        caveat=None if verdict.is_proved else _caveat(verdict),
         sources=(SourceName.CONTRIBUTOR_INSIGHTS.value,),
         subject=subject_of(key.name, direction, traffic),
         key=key.key,
@@ -49,7 +50,7 @@ def insight_finding(detector: str, verdict: InsightVerdict, traffic: Traffic) ->
     )
 
 
-def _because(verdict: InsightVerdict) -> str:
+def _caveat(verdict: InsightVerdict) -> str:
     if verdict.key.is_throttles:
         return "Contributor Insights counts its refusals alone, not its use"
     return "Contributor Insights counts reads and writes together, and nothing bounds how they mix"

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 __all__ = ["evidence_for", "facts_evidence", "self_heals", "summary_of"]
 
+_MORE = 1.02
+"""Demand ÷ use from which it is another number to a reader."""
 _SPREADS = 8.0
 """Over so many items heat lies that a split takes part of it away; over fewer it may not."""
 
@@ -40,8 +42,16 @@ def summary_of(key: KeyHeat, severity: Severity, why: str, caller: str | None, t
     most = f" (up to {number(peak)} in one)" if peak is not None and peak > a_second.high else ""
     return (
         f"{{key}} on {traffic.target} takes {between(a_second)} of {ceiling_of(key.direction):,} {units} units"
-        f" a second{most}{refused}, mostly from {who(caller)}: {why}"
+        f" a second{most}{_asked(key)}{refused}, mostly from {who(caller)}: {why}"
     )
+
+
+def _asked(key: KeyHeat) -> str:
+    """Say what is asked for where more is than is served: what is served stands just under the ceiling then."""
+    if not key.tries or key.heat.value < _MORE * key.admitted.value:
+        return ""
+    times = number(round(key.heat.value, 2))
+    return f", demand {number(round(key.heat.value * ceiling_of(key.direction)))} ({times} ×)"
 
 
 def _a_second(key: KeyHeat) -> Estimate:

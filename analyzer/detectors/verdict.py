@@ -10,7 +10,10 @@ from analyzer.model.sight import SourceName
 if TYPE_CHECKING:
     from analyzer.model.traffic import Traffic
 
-__all__ = ["finding"]
+__all__ = ["SAMPLED", "finding"]
+
+SAMPLED = "the request log is sampled: numbers are estimates within their bounds"
+"""What is to be borne in mind of all that a sampled log tells; it is no reason for a verdict."""
 
 
 def finding(
@@ -22,11 +25,14 @@ def finding(
     confidence: Confidence = Confidence.CERTAIN,
     **fields: Any,  # noqa: ANN401 -- the fields of Finding, checked by Finding
 ) -> Finding:
-    """State a finding at the place of `traffic`, resting on the request log unless told otherwise."""
+    """State a finding at the place of `traffic`, resting on the request log unless told otherwise.
+
+    Of a sampled log that is its caveat, unless it has another.
+    """
     target = traffic.target
     fields.setdefault("sources", (SourceName.REQUEST_LOG.value,))
-    if traffic.sampled and "because" not in fields:
-        fields["because"] = "the request log is sampled: numbers are estimates within their bounds"
+    if traffic.sampled:
+        fields.setdefault("caveat", SAMPLED)
     return Finding(
         detector=detector,
         severity=severity,

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from analyzer.lifecycle.way_back import is_of_caller
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -41,7 +43,7 @@ def change_before(finding: Finding, changes: Iterable[Change]) -> Change | None:
     """Return the last change of the finding's table, or of everything, before it was first seen; None without any.
 
     It lies at most 30 minutes back, two hours where what it does takes longer. A deploy mark without a table is of
-    everything.
+    everything; one that names the finding's caller comes before all else.
     """
     began = finding.first_seen
     if began is None:
@@ -54,4 +56,8 @@ def change_before(finding: Finding, changes: Iterable[Change]) -> Change | None:
         and change.what not in _NO_CAUSE
         and 0 <= began - change.time <= (_SLOW_MS if change.what in _SLOW else _NEAR_MS)
     ]
-    return max(near, key=lambda change: (change.what not in _LESSER, change.time), default=None)
+    return max(near, key=lambda change: _weight(change, finding), default=None)
+
+
+def _weight(change: Change, finding: Finding) -> tuple[bool, bool, int]:
+    return is_of_caller(change, finding.caller), change.what not in _LESSER, change.time

@@ -122,7 +122,10 @@ class Change(Struct, frozen=True, kw_only=True):
 
 
 class Finding(Struct, frozen=True, kw_only=True):
-    """A fault with its place, cause and evidence; `subject` names what the id is made of, and is never printed."""
+    """A fault with its place, cause and evidence; `subject` names what the id is made of, and is never printed.
+
+    `because` is the reason of the verdict or of its cause, `caveat` what is to be borne in mind of its numbers.
+    """
 
     detector: str
     severity: Severity
@@ -154,3 +157,4 @@ class Finding(Struct, frozen=True, kw_only=True):
     last_seen: Instant | None = None
     since_change: Change | None = None
     runbook: str | None = None
+    caveat: str | None = None

@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from analyzer.lifecycle.since_change import change_before
 from analyzer.lifecycle.verdict import fault_of
+from analyzer.lifecycle.way_back import with_way_back
 from analyzer.model.finding import Advice, Change, Finding, Status
 from analyzer.model.instant import Instant
 from analyzer.model.report import Report, VerdictState
@@ -135,6 +136,10 @@ def shown(diagnosis: Diagnosis, policy: Policy, salt: Salt | None) -> Diagnosis:
     """Return a diagnosis that holds of each key what the policy allows, its steps filled in."""
     report = show(diagnosis.report, policy, salt)
     lead = None if diagnosis.lead is None else next((f for f in report.findings if f.id == diagnosis.lead.id), None)
+    if lead is not None:  # the onset of metrics may know better when it began
+        told_lead = with_way_back(lead, diagnosis.change, diagnosis.since)
+        findings = tuple(told_lead if one is lead else one for one in report.findings)
+        report, lead = msgspec.structs.replace(report, findings=findings), told_lead
     group = [] if lead is None else [lead, *next((rest for root, rest in fold(report.findings) if root is lead), ())]
     means = diagnosis.means
     told = [fact.replace(PLACEHOLDER, key_words(None if lead is None else lead.key)) for fact in diagnosis.facts]

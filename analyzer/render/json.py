@@ -29,6 +29,7 @@ _FINDING_ORDER = (
     "severity",
     "confidence",
     "because",
+    "caveat",
     "sources",
     "account",
     "region",

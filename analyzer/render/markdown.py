@@ -26,6 +26,7 @@ from analyzer.render.words import (
     verdict_words,
     warm_keys,
     who_words,
+    why_words,
 )
 
 if TYPE_CHECKING:
@@ -82,8 +83,10 @@ def _finding(finding: Finding, report: Report) -> Iterator[str]:
     yield safe(finding.summary)
     yield ""
     yield f"- **who**: {safe(who_words(finding) or 'not known')}"
-    if finding.because:
-        yield f"- **why**: {safe(finding.because)}"
+    if why := why_words(finding):
+        yield f"- **why**: {safe(why)}"
+    if finding.caveat:
+        yield f"- **but**: {safe(finding.caveat)}"
     if finding.evidence:
         yield f"- **shows**: {safe(' · '.join(evidence_words(finding.evidence)))}"
     if finding.first_seen is not None:

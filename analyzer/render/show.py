@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal
 
 from msgspec.structs import replace
 
+from analyzer.lifecycle.way_back import with_way_back
 from analyzer.render.words import key_words
 from analyzer.requests.tokens import Salt, is_placeholder, is_token, rewrite, template_value
 
@@ -92,7 +93,11 @@ def _tokenize(value: str, template: str, salt: Salt) -> str:
 
 
 def show_finding(finding: Finding, view: View) -> Finding:
-    """Return a finding that holds of its key only what `view` allows, with every `{key}` filled in."""
+    """Return a finding that holds of its key only what `view` allows, with every `{key}` filled in.
+
+    Its advice names the deploy to roll back, where one of its caller's stands shortly before it began.
+    """
+    finding = with_way_back(finding)
     key = view(finding.key, finding.key_template)
     name = key_words(key)
 
@@ -105,6 +110,7 @@ def show_finding(finding: Finding, view: View) -> Finding:
         key=key,
         summary=finding.summary.replace(PLACEHOLDER, name),
         because=fill(finding.because),
+        caveat=fill(finding.caveat),
         self_heals=None if heals is None else replace(heals, reason=heals.reason.replace(PLACEHOLDER, name)),
         advice=tuple(_show_advice(advice, name) for advice in finding.advice),
     )

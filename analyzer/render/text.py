@@ -29,6 +29,7 @@ from analyzer.render.words import (
     verdict_words,
     warm_keys,
     who_words,
+    why_words,
 )
 
 if TYPE_CHECKING:
@@ -128,7 +129,8 @@ def _finding(finding: Finding, ink: _Ink) -> Iterator[str]:
     yield f"{ink(finding.severity.value, finding.severity.value.upper())}  {_title(finding, ink)}"
     yield from _paragraph("", plain(finding.summary))
     yield from _paragraph("who", who_words(finding) or "not known")
-    yield from _paragraph("why", plain(finding.because or ""))
+    yield from _paragraph("why", plain(why_words(finding)))
+    yield from _paragraph("but", plain(finding.caveat or ""))
     yield from _paragraph("shows", " · ".join(evidence_words(finding.evidence)))
     if finding.since_change is not None:
         change = finding.since_change

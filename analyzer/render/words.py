@@ -52,6 +52,7 @@ __all__ = [
     "verdict_words",
     "warm_keys",
     "who_words",
+    "why_words",
 ]
 
 COLD = 0.01
@@ -225,6 +226,11 @@ def who_words(finding: Finding) -> str | None:
     if does and hurts:
         return f"{does}; hurts {hurts}"
     return does or (f"not known; hurts {hurts}" if hurts else None)
+
+
+def why_words(finding: Finding) -> str:
+    """Say the reason of a verdict where its sentence does not end in it already."""
+    return "" if not finding.because or finding.summary.endswith(finding.because) else finding.because
 
 
 def _actor_pair(finding: Finding) -> tuple[str | None, str | None]:

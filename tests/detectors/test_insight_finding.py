@@ -53,7 +53,7 @@ def actions(found: Finding) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("one", "confidence", "because"),
+    ("one", "confidence", "caveat"),
     [
         (verdict(), Confidence.CERTAIN, None),
         (
@@ -70,10 +70,11 @@ def actions(found: Finding) -> list[str]:
     ids=["bounded", "mixed", "refusals alone"],
 )
 def test_what_is_not_proved_is_likely_and_says_why(
-    one: InsightVerdict, confidence: Confidence, because: str | None
+    one: InsightVerdict, confidence: Confidence, caveat: str | None
 ) -> None:
     found = tell(one)
-    assert (found.confidence, found.because, found.sources) == (confidence, because, ("contributor-insights",))
+    assert (found.confidence, found.caveat, found.sources) == (confidence, caveat, ("contributor-insights",))
+    assert found.because == one.why
 
 
 @pytest.mark.parametrize(

@@ -71,7 +71,7 @@ def test_an_item_at_its_ceiling_is_high_and_likely_where_nothing_bounds_the_mixt
 
 def test_a_table_that_hardly_writes_proves_that_it_is_reads() -> None:
     one = only(told(insight("SKC", (0.97 * FULL,), "CASE#7", "META"), metrics=reads()))
-    assert (one.confidence, one.because, one.direction) == (Confidence.CERTAIN, None, READ)
+    assert (one.confidence, one.caveat, one.direction) == (Confidence.CERTAIN, None, READ)
     assert [advice.action for advice in one.advice] == ["fix-caller", "cache-item"]
 
 
@@ -127,7 +127,7 @@ def test_a_key_of_which_refusals_alone_are_counted_is_told_by_its_share_of_them(
     one = only(told(insight("PKT", (500.0,), "CASE#7"), insight("PKT", (50.0,), "CASE#8")))
     assert "was refused with 500 throttle events, 91% of all" in one.summary
     assert (one.confidence, one.evidence["heat"]) == (Confidence.LIKELY, None)
-    assert one.because == "Contributor Insights counts its refusals alone, not its use"
+    assert one.caveat == "Contributor Insights counts its refusals alone, not its use"
     assert found(told(insight("PKT", (500.0,), "CASE#7"), throttles=(limit("provisioned"),))) == []
     assert found(told(insight("PKT", (9.0,), "CASE#7"))) == []
 

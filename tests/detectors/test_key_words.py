@@ -50,9 +50,23 @@ def test_a_cool_key_is_told_by_when_it_breaks(heat: Estimate, end: str) -> None:
             "takes 2,700 [2,400–3,000] of 3,000 read units a second, mostly from api: so",
         ),
         ({"tries": 9}, "takes 2,700 of 3,000 read units a second, 9 tries refused, mostly from api: so"),
+        (
+            {"tries": 900, "heat": exactly(1.24)},
+            "takes 2,700 of 3,000 read units a second, demand 3,720 (1.24 ×), 900 tries refused, mostly from api: so",
+        ),
+        ({"heat": exactly(1.24)}, "takes 2,700 of 3,000 read units a second, mostly from api: so"),
         ({"admitted": exactly(0), "tries": 90}, "had 90 read tries refused, mostly of api: so"),
     ],
-    ids=["steady", "a second like the others", "a fuller second", "within the bounds", "refused", "refused alone"],
+    ids=[
+        "steady",
+        "a second like the others",
+        "a fuller second",
+        "within the bounds",
+        "refused",
+        "more is asked for",
+        "nothing refused",
+        "refused alone",
+    ],
 )
 def test_a_hot_key_is_told_by_what_it_takes(fields: dict[str, Any], said: str) -> None:
     one = key((2700.0,) * 6, **fields)

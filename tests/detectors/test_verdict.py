@@ -4,11 +4,9 @@ from typing import Any
 
 import pytest
 
-from analyzer.detectors.verdict import finding
+from analyzer.detectors.verdict import SAMPLED, finding
 from analyzer.model.finding import Confidence, Severity
 from tests.support.evidence import GSI2, traffic
-
-ESTIMATED = "the request log is sampled: numbers are estimates within their bounds"
 
 
 def test_a_finding_is_at_the_place_of_its_traffic_and_rests_on_the_request_log() -> None:
@@ -24,16 +22,17 @@ def test_it_may_rest_on_something_else() -> None:
 
 
 @pytest.mark.parametrize(
-    ("sampled", "told", "because"),
+    ("sampled", "told", "caveat"),
     [
         (False, {}, None),
-        (True, {}, ESTIMATED),
-        (False, {"because": "it is said"}, "it is said"),
-        (True, {"because": "it is said"}, "it is said"),
-        (True, {"because": None}, None),
+        (True, {}, SAMPLED),
+        (True, {"because": "it is said"}, SAMPLED),
+        (True, {"caveat": "another"}, "another"),
+        (True, {"caveat": None}, None),
     ],
 )
-def test_of_a_sample_it_says_so_unless_it_says_why_already(
-    told: dict[str, Any], because: str | None, *, sampled: bool
+def test_that_a_log_is_sampled_is_no_reason_but_what_to_bear_in_mind(
+    told: dict[str, Any], caveat: str | None, *, sampled: bool
 ) -> None:
-    assert finding("x", traffic(sampled=sampled), Severity.LOW, "so", **told).because == because
+    one = finding("x", traffic(sampled=sampled), Severity.LOW, "so", **told)
+    assert (one.because, one.caveat) == (told.get("because"), caveat)

@@ -35,7 +35,7 @@ def test_a_screen_fits_its_terminal(height: int) -> None:
 def test_what_does_not_fit_is_counted() -> None:
     told = "\n".join(lines(shown(), 24))
     assert "and 2 more: `dynascope findings` lists them" in told
-    assert "and 4 more" in told
+    assert "and 5 more" in told
 
 
 def test_what_is_over_is_left_out_while_anything_goes_on() -> None:

@@ -223,7 +223,7 @@ class HotKey(Struct, frozen=True):
         facts = facts_of(key, traffic if served else msgspec.structs.replace(traffic, calls=None))
         if facts.caller is None:
             facts = msgspec.structs.replace(facts, caller=_most_refused(key, traffic))
-        because = {} if tells_units(traffic) else {"because": _NO_UNITS}
+        is_blind = not tells_units(traffic)
         heals = self_heals(facts, key.level, has_lsi=traffic.place.has_lsi) if served else None
         may_split = heals is not None and heals.answer == "unknown" and key.tries > 0
         return finding(
@@ -231,8 +231,8 @@ class HotKey(Struct, frozen=True):
             traffic,
             one.severity,
             summary_of(key, one.severity, one.why, facts.caller, traffic),
-            confidence=Confidence.LIKELY if traffic.sampled or because else Confidence.CERTAIN,
-            **because,
+            confidence=Confidence.LIKELY if traffic.sampled or is_blind else Confidence.CERTAIN,
+            because=_NO_UNITS if is_blind else one.why if served else None,
             subject=subject_of(key.name, key.direction, traffic),
             key=key.key,
             key_template=key.key_template,

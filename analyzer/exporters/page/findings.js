@@ -92,7 +92,7 @@ function life(finding) {
 }
 
 function body(finding) {
-  const told = [["who", who_words(finding) ?? "not known"], ["why", finding.because]];
+  const told = [["who", who_words(finding) ?? "not known"], ["why", [finding.because, finding.caveat && `but ${finding.caveat}`].filter(Boolean).join("; ")]];
   if (finding.since_change) told.push(["after", change_words(finding.since_change, finding.first_seen)]);
   if (finding.self_heals) told.push(["heals", `${finding.self_heals.answer}: ${finding.self_heals.reason}`]);
   if (finding.cost_per_month_usd !== null) told.push(["costs", `about $${count(finding.cost_per_month_usd)} a month if this rate goes on`]);

@@ -21,6 +21,7 @@ function finding_lines(cause, under) {
   const who = actor(cause.caller, cause.pattern);
   if (who) lines.push(`- who: ${plain(who)}`);
   if (cause.because) lines.push(`- why: ${plain(cause.because)}`);
+  if (cause.caveat) lines.push(`- but: ${plain(cause.caveat)}`);
   if (cause.since_change) lines.push(`- after: ${plain(change_words(cause.since_change, cause.first_seen))}`);
   if (cause.self_heals) lines.push(`- heals alone: ${plain(`${cause.self_heals.answer}: ${cause.self_heals.reason}`)}`);
   const shown = evidence(cause).map(([name, value]) => `${name} ${value}`).slice(0, 8).join(" · ");

@@ -62,8 +62,7 @@ function when(report, finding) {
 
 function facts(report, finding) {
   const told = [];
-  const shape = typeof finding.evidence.shape === "string" ? finding.evidence.shape : finding.cause;
-  if (shape) told.push(["Shape", shape.replaceAll("-", " ")]);
+  if (finding.cause) told.push(["Cause", finding.cause]); // the word that the alert says too
   told.push(["From", actor(finding.caller, finding.pattern) ?? "not known"]);
   const change = finding.since_change;
   const is_near = change === null || Date.parse(finding.first_seen) - Date.parse(change.time) <= JUST_MS;

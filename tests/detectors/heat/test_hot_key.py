@@ -314,8 +314,9 @@ def test_a_prefix_that_nobody_refuses_is_never_convicted_by_its_units_alone() ->
 
 def test_numbers_from_a_sample_are_likely_and_say_why() -> None:
     one = only(traffic(keys=(key((2900.0,) * 30),), sampled=True))
-    assert (one.confidence.value, one.because) == (
+    assert (one.confidence.value, one.because, one.caveat) == (
         "likely",
+        "at its ceiling for 60 s or more",
         "the request log is sampled: numbers are estimates within their bounds",
     )
 

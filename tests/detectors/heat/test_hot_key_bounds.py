@@ -231,7 +231,7 @@ def test_who_uses_it_how_and_with_what_certainty() -> None:
         "api",
         Confidence.CERTAIN,
     )
-    assert one.because is None
+    assert (one.because, one.caveat) == ("at its ceiling for 60 s or more", None)
 
 
 def test_skew_has_neither_a_prognosis_nor_advice() -> None:
