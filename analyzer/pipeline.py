@@ -18,6 +18,7 @@ from analyzer.lifecycle.since_change import with_changes
 from analyzer.lifecycle.unite import unite
 from analyzer.lifecycle.verdict import by_weight, verdict_of
 from analyzer.model.calls import DeferredBook
+from analyzer.model.counts import Count
 from analyzer.model.finding import Status
 from analyzer.model.history import EMPTY, History
 from analyzer.model.instant import SLICE_MS, Instant
@@ -25,6 +26,7 @@ from analyzer.model.observations import Observations
 from analyzer.model.report import Report
 from analyzer.model.sight import Horizon, Skipped, SkipReason, SourceName
 from analyzer.model.window import Window
+from analyzer.requests.stretches import APART_MS, Stretches
 from analyzer.traffic.heaviest import Heaviest
 from analyzer.traffic.join import join
 from analyzer.traffic.lines import coverage_gaps, coverage_lines, key_lines, pattern_lines, statement_gaps
@@ -45,6 +47,9 @@ if TYPE_CHECKING:
     from analyzer.requests.digest import Digest
 
 __all__ = ["Walk", "analyze", "live_window", "of_horizon"]
+
+_MOST_RESTS = 1000
+"""Ends of stretches before a long rest that are remembered: more than a core has strays."""
 
 _LOG_ALONE = Observations(window=Window(0, 0), sources=frozenset({SourceName.REQUEST_LOG}))
 
@@ -206,6 +211,8 @@ class Walk:
         self._window_ms = window_ms
         self._history = history
         self._judged: Instant | None = None
+        self._rests: list[Instant] = []
+        self._stretches = Stretches()
         self._first: Instant | None = None
         self._findings: tuple[Finding, ...] = ()
         self._skipped: dict[Skipped, None] = {}
@@ -214,6 +221,7 @@ class Walk:
 
     def advance(self, digest: Digest, until: Instant) -> None:
         """Judge every window that ends at or before `until` and has not been judged, then forget what lies behind."""
+        self._stretches.take(digest)
         ends = sorted({*(start + SLICE_MS for start in digest.slices()), *self._ticks})
         for end in ends:
             if end > until:
@@ -222,6 +230,7 @@ class Walk:
                 self._judge(digest, end)
         if self._judged is not None:
             digest.forget_before(self._judged - self._window_ms)
+            self._stretches.forget_before(self._judged - self._window_ms)
 
     def _judge(self, digest: Digest, end: Instant) -> None:
         if self._first is None:
@@ -231,6 +240,8 @@ class Walk:
         self._heaviest.take(counts)
         observed = self._observe(digest, window, counts)
         self._take(observed, of_horizon(self._detectors, Horizon.WINDOW), end - SLICE_MS, end)
+        if self._judged is not None and end - self._judged > APART_MS and len(self._rests) < _MOST_RESTS:
+            self._rests.append(self._judged)
         self._judged = end
 
     def _take(self, observed: Observations, detectors: Sequence[Detector], first: Instant, last: Instant) -> _Judged:
@@ -276,7 +287,10 @@ class Walk:
         if ends:
             self.advance(digest, max(ends))
         whole = digest.totals()
-        stretch = window or whole.window
+        self._stretches.take(digest)
+        core, outside = self._stretches.core(int(whole.values[:, Count.REQUESTS].sum()))
+        stretch = window or core or whole.window
+        outside = outside if window is None else self._stretches.beyond(window)
         observed = msgspec.structs.replace(
             self._beside, window=stretch, counts=whole, hours=digest.hours(), gaps=gaps, calls=digest.calls()
         )
@@ -285,15 +299,17 @@ class Walk:
         changes = (change for batch in observed.batches for change in batch.placed_changes())
         findings = with_changes(fold(self._ended(stretch.end)), changes)
         if self._heaviest.tables is None:
-            return _report(observed, judged.traffic, findings, tuple(skipped))
+            report = _report(observed, judged.traffic, findings, tuple(skipped))
+            return msgspec.structs.replace(report, outside=outside)
         attribute = self._attribute
         traffic = join(observed, attribute, attribute.contract, self._history, attribute.template)
         observed = msgspec.structs.replace(observed, gaps=(*self._heaviest.gaps(stretch), *gaps))
-        return _report(observed, traffic, findings, tuple(skipped))
+        return msgspec.structs.replace(_report(observed, traffic, findings, tuple(skipped)), outside=outside)
 
     def _ended(self, end: Instant) -> tuple[Finding, ...]:
         """Return the findings, closed where neither the last window nor the whole stretch shows them at its end."""
+        last = max((rest for rest in (*self._rests, self._judged or 0) if rest <= end), default=self._judged)
         return tuple(
-            f if f.last_seen in {self._judged, end} else msgspec.structs.replace(f, status=Status.CLOSED)
+            f if f.last_seen in {last, self._judged, end} else msgspec.structs.replace(f, status=Status.CLOSED)
             for f in self._findings
         )

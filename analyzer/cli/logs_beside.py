@@ -7,19 +7,22 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 import msgspec
+import typer
 from msgspec import Raw, Struct
 
+from analyzer.ahead import wall_clock
 from analyzer.cli.reading import LogFile, read_blocks
-from analyzer.cli.stretch import in_time_order
+from analyzer.cli.stretch import cut, in_time_order
 from analyzer.diagnose import as_beside, judge
-from analyzer.model.instant import Instant, parse_instant
+from analyzer.model.instant import Instant, format_instant, parse_instant
 from analyzer.recording_lines import CounterLine, RequestLine, request_bytes
 from analyzer.recording_requests import tables_of
 from analyzer.requests.digest_block import Line, ReadCounters, fault_of, read_lines
+from analyzer.requests.stretches import FIRST
 from analyzer.shortfalls import shortfall
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from analyzer.diagnose import Bench
     from analyzer.model.report import Report
@@ -31,6 +34,9 @@ __all__ = ["LogsBeside", "Place", "judge_beside", "logs_of_look"]
 
 _MOST_OPEN = 32
 """So many logs are merged line by line; of more, blocks are taken in the order of their beginnings."""
+
+_AHEAD_MS = 60_000
+"""What is further ahead of the clock is not judged anywhere."""
 
 _BLOCK_LINES = 2000
 _COUNTER = msgspec.json.Decoder(CounterLine)
@@ -50,7 +56,9 @@ class LogsBeside:
     `kept` are the requests of the table, `others` those of other tables or places, `nameless` those that name no table.
     """
 
-    def __init__(self, logs: Sequence[LogFile], window: Window, place: Place) -> None:
+    def __init__(
+        self, logs: Sequence[LogFile], window: Window, place: Place, clock: Callable[[], Instant] = wall_clock
+    ) -> None:
         fresh = {"bad": {}, "others": 0, "breaks_off": None, "is_torn": False}
         self._logs = [msgspec.structs.replace(log, **fresh) for log in logs]
         self._window = window
@@ -59,6 +67,9 @@ class LogsBeside:
         self.kept = 0
         self.others = 0
         self.nameless = 0
+        self.strays = 0
+        self._now = clock()
+        self._stray_times: tuple[Instant, Instant] | None = None
 
     def blocks(self) -> Iterator[bytes]:
         """Yield the lines in blocks, at home in the table's account and region where they name none."""
@@ -77,8 +88,7 @@ class LogsBeside:
 
     def lines(self) -> Iterator[tuple[bytes, Line]]:
         """Yield the lines, requests and samplers' counters, as they stand in the logs and as they are read."""
-        window = self._window
-        feeds = [partial(read_blocks, log, window.start, window.end) for log in self._logs]
+        feeds = [partial(read_blocks, log) for log in self._logs]
         if len(feeds) <= _MOST_OPEN:
             read = (self._read(feed()) for feed in feeds)
             every: Iterable[tuple[Instant, bytes, Line]] = heapq.merge(*read, key=lambda one: one[0])
@@ -90,12 +100,29 @@ class LogsBeside:
     def _read(self, blocks: Iterable[bytes]) -> Iterator[tuple[Instant, bytes, Line]]:
         newest = self._window.start
         for block in blocks:
-            for text in block.split(b"\n"):
+            for text in cut(block, self._window.start, self._window.end, self._pass_over).split(b"\n"):
                 for line in read_lines(text, self._counters):
                     time = self._time(line, text)
                     if time is not None:
                         newest = max(newest, time)
                         yield newest if line.counter is not None else time, text, line
+
+    def _pass_over(self, text: bytes, time: Instant) -> None:
+        """Count a line of another time where that cannot be one: before DynamoDB, or ahead of the clock."""
+        is_stray = time < FIRST or time > self._now + _AHEAD_MS
+        if is_stray and self._place.table.encode() in text:
+            self.strays += 1
+            first, last = self._stray_times or (time, time)
+            self._stray_times = min(first, time), max(last, time)
+
+    def strays_words(self) -> str:
+        """Say what was passed over because of its time; nothing where no record was."""
+        if self._stray_times is None:
+            return ""
+        first, last = (format_instant(time)[:19].replace("T", " ") for time in self._stray_times)
+        when = first if first == last else f"{first} to {last}"
+        who = "1 request lies" if self.strays == 1 else f"{self.strays:,} requests lie"
+        return f"{who} at times that cannot be ({when}), and count for nothing; look at the sender's clock"
 
     def _time(self, line: Line, text: bytes) -> Instant | None:
         """Return the time of a line that is asked for; None of any other, which is counted."""
@@ -153,4 +180,7 @@ def judge_beside(logs: Sequence[LogFile], recording: Recording, bench: Bench) ->
     beside = logs_of_look(logs, recording)
     if beside is None:
         return judge(recording, bench)
-    return judge(as_beside(recording, ()), bench, beside.blocks(), beside.gaps)
+    report = judge(as_beside(recording, ()), bench, beside.blocks(), beside.gaps)
+    if beside.strays:
+        typer.echo(f"dynascope: {beside.strays_words()}", err=True)
+    return report

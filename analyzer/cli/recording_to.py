@@ -116,6 +116,7 @@ class Recorder:
             if number
         ]
         left = f"; left out are {' and '.join(aside)}" if aside else ""
+        left += f"; {logs.strays_words()}" if logs.strays else ""
         if not requests.seen:
             return f"{name} holds what AWS showed: the log has no request to the table in this stretch{left}{lacks}"
         share = "" if requests.rate >= 1 else f" of {requests.seen:,} (1 in {round(1 / requests.rate)}, to stay small)"

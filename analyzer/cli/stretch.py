@@ -48,15 +48,30 @@ def _times(lines: bytes) -> Iterator[Instant]:
             continue
 
 
-def cut(lines: bytes, since: Instant | None, until: Instant | None) -> bytes:
-    """Keep the lines of a stretch [since, until); one without a time stays, so that it is counted as it deserves."""
+def cut(
+    lines: bytes,
+    since: Instant | None,
+    until: Instant | None,
+    pass_over: Callable[[bytes, Instant], None] | None = None,
+) -> bytes:
+    """Keep the lines of a stretch [since, until); one without a time stays, so that it is counted as it deserves.
+
+    `pass_over` is told of each of the others, with its time.
+    """
     if since is None and until is None:
         return lines
-    return b"".join(line for line in lines.splitlines(keepends=True) if _lies_in(first_time(line), since, until))
+    kept: list[bytes] = []
+    for line in lines.splitlines(keepends=True):
+        time = first_time(line)
+        if time is None or _lies_in(time, since, until):
+            kept.append(line)
+        elif pass_over is not None:
+            pass_over(line, time)
+    return b"".join(kept)
 
 
-def _lies_in(time: Instant | None, since: Instant | None, until: Instant | None) -> bool:
-    return time is None or ((since is None or time >= since) and (until is None or time < until))
+def _lies_in(time: Instant, since: Instant | None, until: Instant | None) -> bool:
+    return (since is None or time >= since) and (until is None or time < until)
 
 
 def in_time_order(feeds: Sequence[Callable[[], Iterator[bytes]]]) -> Iterator[tuple[int, bytes, Instant | None]]:

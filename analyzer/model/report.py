@@ -13,7 +13,7 @@ from analyzer.model.target import Target
 from analyzer.model.traffic import Traffic
 from analyzer.model.window import Window
 
-__all__ = ["Coverage", "KeyLine", "Mode", "PatternKind", "PatternLine", "Report", "Verdict", "VerdictState"]
+__all__ = ["Coverage", "KeyLine", "Mode", "Outside", "PatternKind", "PatternLine", "Report", "Verdict", "VerdictState"]
 
 
 class VerdictState(StrEnum):
@@ -113,6 +113,17 @@ class Coverage(Struct, frozen=True):
         return Target(self.account, self.region, self.table, self.index)
 
 
+class Outside(Struct, frozen=True):
+    """Requests that lie so far from all others that their clock was wrong, or outside of the stretch that was given.
+
+    They are counted with the rest, but `window` does not reach there. `requests` is None where nobody counted them.
+    """
+
+    start: Instant
+    end: Instant
+    requests: int | None
+
+
 class Report(Struct, frozen=True, kw_only=True):
     """The outcome of one `analyze()`; exporters build everything from it, `traffic` included.
 
@@ -132,6 +143,7 @@ class Report(Struct, frozen=True, kw_only=True):
     patterns: tuple[PatternLine, ...] = ()
     keys: tuple[KeyLine, ...] = ()
     coverage: tuple[Coverage, ...] = ()
+    outside: tuple[Outside, ...] = ()
     mode: Mode | None = None
     observing_until: Instant | None = None
     traffic: tuple[Traffic, ...] = ()

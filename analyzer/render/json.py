@@ -21,6 +21,8 @@ TIMES = frozenset({"start", "end", "as_of", "since", "time", "first_seen", "last
 INTERNAL = frozenset({"subject", "traffic"})
 OF_DAEMONS = ("mode", "observing_until")
 """What only a daemon's report says."""
+OF_FEW = "outside"
+"""What few reports have, and none says where it is empty."""
 _DECIMALS = 6
 _FINDING_ORDER = (
     "id",
@@ -66,6 +68,8 @@ def report_object(report: Report) -> dict[str, Any]:
     told = {"v": 1, **_struct(report)}
     if report.window.end <= report.window.start:
         told |= {"window": None, "as_of": None}
+    if not report.outside:
+        del told[OF_FEW]
     if report.mode is None:
         told = {name: value for name, value in told.items() if name not in OF_DAEMONS}
     return told

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from analyzer.render.outside import outside_words
 from analyzer.render.words import (
     LONGEST_TEXT,
     before_words,
@@ -48,6 +49,8 @@ def render_markdown(report: Report) -> str:
     facts = head_words(report)
     if facts:
         lines += ["", safe(" · ".join(facts))]
+    if report.outside:
+        lines += ["", safe(outside_words(report))]
     for cause, effects in fold(report.findings):
         lines += ["", *_finding(cause, report), *(_effect(effect, report) for effect in effects)]
     lines += _patterns(report.patterns)

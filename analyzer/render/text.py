@@ -5,6 +5,7 @@ from __future__ import annotations
 import textwrap
 from typing import TYPE_CHECKING
 
+from analyzer.render.outside import outside_words
 from analyzer.render.words import (
     COLD,
     LONGEST_TEXT,
@@ -99,6 +100,8 @@ def _head(report: Report, ink: _Ink) -> Iterator[str]:
         facts.append(f"as of {clock(report.as_of)}")
     if facts:
         yield " " * 13 + ink("faint", " · ".join(facts))
+    for line in textwrap.wrap(outside_words(report), _WIDTH - 13, break_on_hyphens=False):
+        yield " " * 13 + line
 
 
 def _ink_width(ink: _Ink, role: str) -> int:

@@ -13,6 +13,7 @@ import zstandard
 
 from analyzer.cli.main import execute
 from analyzer.cli.reading import read_blocks
+from analyzer.model.instant import format_instant, parse_instant
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -285,3 +286,25 @@ def test_the_torn_last_line_of_a_log_that_is_being_written_is_told_beside_the_ve
     whole, copied = run(quiet), run(torn)
     assert (copied.code, copied.out) == (whole.code, whole.out)
     assert f"the last line of {torn} is not whole, and is left out" in copied.err
+
+
+def test_a_clock_that_was_wrong_does_not_make_the_stretch_absurd(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Neither does it close a finding of the end."""
+    file = tmp_path / "requests.jsonl"
+    call = {"v": 1, "op": "Scan", "table": "orders", "scanned": 100, "count": 1, "consumed": {"total": 50.0}}
+    start = parse_instant("2026-06-01T10:00:00.000Z")
+    times = [10, *range(start, start + 120_000, 60), parse_instant("2099-01-01T00:00:00.000Z")]
+    file.write_text("".join(json.dumps(call | {"time": format_instant(time)}) + "\n" for time in times))
+    assert execute(["analyze", str(file), "--fail-on", "never"]) == 0
+    said = capsys.readouterr().out
+    assert "2026-06-01 10:00:00–10:02:00 UTC" in said
+    assert "2 requests lie outside of it: 1970-01-01 00:00:00, 2099-01-01 00:00:00" in said
+    assert execute(["analyze", str(file), "--fail-on", "never", "--format", "json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert [one["requests"] for one in told["outside"]] == [1, 1]
+    assert sum(one["requests"] for one in told["patterns"]) == len(times)
+    assert {one["status"] for one in told["findings"] if one["detector"] == "unexpected-scan"} == {"open"}
+    assert execute(["analyze", str(file), "--fail-on", "never", "--format", "markdown"]) == 0
+    assert "2 requests lie outside of it" in capsys.readouterr().out

@@ -65,6 +65,15 @@ def test_what_cannot_be_read_is_a_gap(tmp_path: Path) -> None:
     assert gap.detail.startswith("3 lines of the request log are no records: ")
 
 
+def test_times_that_cannot_be_are_told_and_those_of_another_day_are_not(tmp_path: Path) -> None:
+    times = [-START + 10, 10**14, -86_400_000, 5]
+    logs = beside(tmp_path, [call(at) for at in times] + [call(10**14, "users")])
+    assert len(read(logs)) == 1
+    assert (logs.strays, logs.others) == (2, 0)
+    assert "2 requests lie at times that cannot be (1970-01-01 00:00:00 to 5195-" in logs.strays_words()
+    assert not beside(tmp_path, [call(0)]).strays_words()
+
+
 def test_very_many_logs_are_read_block_by_block(tmp_path: Path) -> None:
     logs = beside(tmp_path, *([call(n)] for n in range(40)))
     assert [one["time"] for one in read(logs)] == [format_instant(START + at) for at in range(40)]

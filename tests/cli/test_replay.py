@@ -113,3 +113,17 @@ def test_a_canary_key_is_nowhere_unless_revealed(
     assert CANARY not in captured.out + captured.err
     execute(["replay", str(recording), "--format", output, "--reveal-keys"])
     assert CANARY in capsys.readouterr().out
+
+
+def test_requests_beyond_the_recordings_stretch_are_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    header = {"kind": "recording", "v": 1, "start": "2026-06-01T10:00:00.000Z", "end": "2026-06-01T10:05:00.000Z"}
+    requests = [
+        {"kind": "request", "request": {"v": 1, "time": time, "op": "Scan", "table": "orders"}}
+        for time in ("2026-06-01T10:01:00.000Z", "1970-01-01T00:00:07.000Z")
+    ]
+    file = tmp_path / "page.jsonl"
+    file.write_text("".join(json.dumps(line) + "\n" for line in (header, *requests)))
+    execute(["replay", str(file)])
+    said = capsys.readouterr().out
+    assert "2026-06-01 10:00:00–10:05:00 UTC" in said
+    assert "1 request lies outside of it: 1970-01-01 00:00:00" in said

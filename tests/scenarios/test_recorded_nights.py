@@ -266,13 +266,20 @@ def test_lines_that_cannot_be_read_are_told_in_both(night: Night, nightly: Night
     assert "2 lines of the request log are no records" in said["verdict"]["text"]
 
 
-def test_a_log_of_another_stretch_or_table_is_told(night: Night, nightly: Nightly, tmp_path: Path) -> None:
+def test_a_log_of_another_stretch_or_table_is_told(
+    night: Night, nightly: Nightly, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     night.done()
     log = Log(night)
     log.call("GetItem", 10, table="users")
     log.call("GetItem", -86_400_000)
-    agree(*nightly("--log", str(log.written(tmp_path / "requests.jsonl"))))
+    log.call("GetItem", -log.begin)
+    file = str(log.written(tmp_path / "requests.jsonl"))
+    agree(*nightly("--log", file))
+    assert "1 request lies at times that cannot be (1970-01-01 00:00:00)" in nightly.told
+    assert execute(["diagnose", "orders", "--log", file]) == 0
     assert "the log has no request to the table in this stretch; left out are 1 of other tables" in nightly.told
+    assert "1 request lies at times that cannot be" in capsys.readouterr().err
 
 
 def test_a_sweep_without_a_suspect_holds_no_request(

@@ -8,7 +8,7 @@ import msgspec
 
 from analyzer.model.report import Report
 from analyzer.recording_lines import Line
-from analyzer.render.json import INTERNAL, OF_DAEMONS, TIMES
+from analyzer.render.json import INTERNAL, OF_DAEMONS, OF_FEW, TIMES
 
 __all__ = ["recording_schema", "report_schema"]
 
@@ -38,7 +38,7 @@ def report_schema() -> dict[str, Any]:
     report["properties"] = {"v": {"const": 1}, **report["properties"]}
     report["properties"]["window"] = {"anyOf": [report["properties"]["window"], {"type": "null"}]}
     report["properties"]["as_of"] = {"anyOf": [report["properties"]["as_of"], {"type": "null"}]}
-    report["required"] = [name for name in report["properties"] if name not in OF_DAEMONS]
+    report["required"] = [name for name in report["properties"] if name not in {OF_FEW, *OF_DAEMONS}]
     reached = _reached(report, named)
     report |= {"title": "A Dynascope report, version 1", "$defs": {name: named[name] for name in sorted(reached)}}
     return {"$schema": _DIALECT, **report}
