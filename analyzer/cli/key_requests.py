@@ -12,11 +12,13 @@ from analyzer.knowledge.throttling import is_throttle
 from analyzer.model.instant import parse_instant
 from analyzer.model.request import Capacity, RequestRecord
 from analyzer.planning.whatif import Asked
+from analyzer.requests.digest_routes import table_name
 from analyzer.requests.tokens import Salt, key_text, split_key
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
+    from analyzer.cli.seen_beside import SeenBeside
     from analyzer.model.instant import Instant
     from analyzer.model.request import Consumed, Part
 
@@ -55,10 +57,10 @@ class KeyAsked(Struct, frozen=True, kw_only=True):
         return key_text(others[0]) if others else None
 
 
-def requests_at(key: KeyAsked, blocks: Iterable[bytes]) -> Iterator[Asked]:
+def requests_at(key: KeyAsked, blocks: Iterable[bytes], seen: SeenBeside | None = None) -> Iterator[Asked]:
     """Yield the requests of some blocks of lines that went to the key; a line that is no record is passed over.
 
-    `units` that were not told are the least that such a request costs.
+    `units` that were not told are the least that such a request costs. `seen` is told of every record.
     """
     for block in blocks:
         for line in block.splitlines():
@@ -67,13 +69,15 @@ def requests_at(key: KeyAsked, blocks: Iterable[bytes]) -> Iterator[Asked]:
                 time = parse_instant(record.time)
             except (msgspec.MsgspecError, ValueError):
                 continue
+            if seen is not None:
+                seen.take(record)
             yield from _asked(record, time, key)
 
 
 def _asked(record: RequestRecord, time: Instant, key: KeyAsked) -> Iterator[Asked]:
     if record.parts:
         yield from _of_parts(record, record.parts, time, key)
-    elif record.table == key.table:
+    elif table_name(record.table) == key.table:
         written = (record.index_keys or {}).get(key.index) if key.index is not None else record.key
         is_write = record.op in WRITES
         place = written if is_write else record.key if record.index == key.index else None
@@ -99,7 +103,7 @@ def _one(
 
 def _of_parts(record: RequestRecord, parts: list[Part], time: Instant, key: KeyAsked) -> Iterator[Asked]:
     """Yield the parts of a batch or transaction at the key, with equal shares of what it cost."""
-    of_table = [part for part in parts if (part.table or record.table) == key.table]
+    of_table = [part for part in parts if table_name(part.table or record.table) == key.table]
     at_key = []
     for part in of_table:
         place = part.key if key.index is None else (part.index_keys or {}).get(key.index)

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from analyzer.planning.whatif import Outcome, Side
-    from analyzer.requests.tokens import Salt
 
 __all__ = ["whatif"]
 
@@ -64,6 +63,7 @@ def whatif(  # noqa: PLR0913, PLR0917 -- one parameter an option
     from analyzer.cli.key_requests import KeyAsked, requests_at  # noqa: PLC0415 -- light start
     from analyzer.cli.output import write  # noqa: PLC0415 -- light start
     from analyzer.cli.reading import LogFile, read_blocks  # noqa: PLC0415 -- light start
+    from analyzer.cli.seen_beside import SeenBeside  # noqa: PLC0415 -- light start
     from analyzer.cli.settings import settings_of  # noqa: PLC0415 -- light start
     from analyzer.planning.whatif import replay  # noqa: PLC0415 -- light start
     from analyzer.setup import salt_of  # noqa: PLC0415 -- light start
@@ -77,12 +77,13 @@ def whatif(  # noqa: PLR0913, PLR0917 -- one parameter an option
     files = [LogFile(path) for path in expand(logs)]
     for said in choose(files, shape, mapping):
         typer.echo(f"dynascope: {said}", err=True)
-    asked = [one for file in files for one in requests_at(key, read_blocks(file))]
+    seen = SeenBeside(name, index or None)
+    asked = [one for file in files for one in requests_at(key, read_blocks(file), seen)]
     for file in files:
         if file.breaks_off is not None:
             typer.echo(f"dynascope: {file.breaks_off}", err=True)
     if not asked:
-        typer.echo(f"dynascope: no request to that {attribute} of {table} in the log\n{_hint(salt)}", err=True)
+        typer.echo(f"dynascope: {seen.why_nothing(attribute, salt)}", err=True)
         raise typer.Exit(1)
     outcome = replay(asked, into)
     if output is _Format.JSON:
@@ -91,13 +92,6 @@ def whatif(  # noqa: PLR0913, PLR0917 -- one parameter an option
         write(msgspec.json.format(msgspec.json.encode(outcome)).decode() + "\n")
         return
     write("".join(f"{line}\n" for line in _lines(outcome, attribute, table)))
-
-
-def _hint(salt: Salt | None) -> str:
-    """Say what is mistaken most often: keys of a sampled log are tokens."""
-    if salt is None:
-        return "  a sampler writes keys as tokens: give its salt with --salt-file, or the token itself"
-    return "  check table, index and value; tokens of another salt are not known again"
 
 
 def _lines(outcome: Outcome, attribute: str, table: str) -> Iterator[str]:

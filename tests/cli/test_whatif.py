@@ -80,11 +80,17 @@ def test_it_prints_json_too(tmp_path: Path) -> None:
 def test_a_key_that_is_not_in_the_log_is_no_outcome(tmp_path: Path) -> None:
     done = run(tmp_path, record(), table="other")
     assert (done.exit_code, done.stdout) == (1, "")
-    assert "a sampler writes keys as tokens: give its salt" in done.stderr
+    assert done.stderr == "dynascope: the log has no request to a table other; it has requests to metrics\n"
+    assert (
+        "no request of the log uses an index by-day of metrics"
+        in run(tmp_path, record(), table="metrics/by-day").stderr
+    )
     salt = tmp_path / "salt"
     salt.write_text("a secret of the samplers")
-    done = run(tmp_path, record(), args=("--salt-file", str(salt)), table="other")
-    assert "tokens of another salt" in done.stderr
+    other = record(key={"PK": {"S": "~kabcdefgh"}}, keys="token", salt_id="abc")
+    assert "give the sampler's salt with --salt-file" in run(tmp_path, other).stderr
+    done = run(tmp_path, other, args=("--salt-file", str(salt)))
+    assert "its tokens are of the salt abc, and not of " in done.stderr
 
 
 def test_it_says_in_words_what_to_do_with_the_items(tmp_path: Path) -> None:
