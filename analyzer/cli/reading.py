@@ -101,7 +101,7 @@ def _whole_lines(file: Readable, left: int | None, log: LogFile) -> Iterator[byt
         left = None if left is None else left - len(chunk)
         end = chunk.rfind(b"\n") + 1
         if end:
-            yield rest + chunk[:end]
+            yield b"".join((rest, memoryview(chunk)[:end]))  # copied once
             rest, has_lines = chunk[end:], True
         elif len(rest) <= _LONGEST_LINE:
             rest += chunk

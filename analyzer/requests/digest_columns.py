@@ -13,7 +13,7 @@ import numpy as np
 from analyzer.requests.digest_block import ABSENT
 from analyzer.requests.digest_codes import CodeMap
 from analyzer.requests.digest_heavy import KeyRows
-from analyzer.requests.digest_keyed import Keys, keys_of
+from analyzer.requests.digest_keyed import Keys, keys_of, signatures_of
 from analyzer.requests.digest_keys import NO_KEY, KeySpace, canonical_all
 from analyzer.requests.digest_parts import PartReader, TableCall, spread
 from analyzer.requests.digest_routes import CLASS_BITS, Router, route_keys
@@ -187,9 +187,12 @@ class Columns:
         valued = np.flatnonzero(kinds == _VALUED)
         where = valued.tolist()
         if where:
-            raws = [bytes(told.lines[at].values) for at in where]
-            codes = (routes[valued] << CLASS_BITS) | classes[valued]
-            cells[valued] = self.router.value_cells(codes.tolist(), raws)
+            lines = told.lines
+            joined = SEPARATOR.join([lines[at].values for at in where])
+            raws = joined.split(SEPARATOR)
+            codes = ((routes[valued] << CLASS_BITS) | classes[valued]).tolist()
+            signatures = signatures_of(joined, list(map(self._spaces.__getitem__, routes[valued].tolist())))
+            cells[valued] = self.router.value_cells(codes, raws, signatures)
             for at, raw in zip(where, raws, strict=True):
                 if told.key[at] is ABSENT:
                     route = self.router.route(int(routes[at]))
@@ -348,7 +351,7 @@ def _rows(
     whole = np.full((len(WHOLE), len(source)), -1)
     whole[:, :requests] = _whole_numbers(told)[:, at]
     latency = np.full(len(source), -1.0)
-    latency[:requests] = np.array(told.latency_ms)[at]
+    latency[:requests] = np.fromiter(told.latency_ms, np.float64, len(told.lines))[at]
     of_rows = seconds[source]
     source[requests:] = -1
     return Rows(source, of_rows, cells, read, write, whole, latency, is_parted, key_rows, keys)
@@ -356,11 +359,12 @@ def _rows(
 
 def _whole_numbers(told: Told) -> np.ndarray:
     """Return what lines tell of WHOLE, a row each."""
-    numbers = np.zeros((len(WHOLE), len(told.lines)), dtype=np.int64)
+    count = len(told.lines)
+    numbers = np.zeros((len(WHOLE), count), dtype=np.int64)
     for row, name in zip(numbers, WHOLE, strict=True):
         column = getattr(told, name)
         if any(column):
-            row[:] = column
+            row[:] = np.fromiter(column, np.int64, count)
     return numbers
 
 

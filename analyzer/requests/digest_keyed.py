@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
     from msgspec import Raw
 
-    from analyzer.requests.digest_keys import FormTable, KeySpace, Squash
+    from analyzer.requests.digest_keys import FormTable, KeySpace
 
-__all__ = ["Keys", "keys_of"]
+__all__ = ["Keys", "keys_of", "signatures_of"]
 
 _SEEN = attrgetter("seen")
 _QUOTE, _END = ord('"'), ord(SEPARATOR)
@@ -43,11 +43,7 @@ def keys_of(raws: Sequence[Raw], spaces: list[KeySpace], forms: FormTable) -> Ke
     joined = SEPARATOR.join(raws)
     if b"\\" in joined:
         joined = canonical_all(joined, SEPARATOR)
-    squashes = {space.squash for space in set(spaces)}
-    if len(squashes) == 1:
-        signatures = next(iter(squashes))(joined).split(SEPARATOR)
-    else:
-        signatures = _signatures(squashes, joined.split(SEPARATOR), spaces)
+    signatures = signatures_of(joined, spaces)
     found = list(map(dict.get, map(_SEEN, spaces), signatures))
     lacking = [at for at, number in enumerate(found) if number is None]
     texts = joined.split(SEPARATOR) if lacking else []
@@ -67,8 +63,12 @@ def keys_of(raws: Sequence[Raw], spaces: list[KeySpace], forms: FormTable) -> Ke
     return Keys(numbers, parts, sorts, is_known)
 
 
-def _signatures(squashes: set[Squash], raws: list[bytes], spaces: list[KeySpace]) -> list[bytes]:
-    """Return the signature of each key: what its space leaves of it; each of the squashes is of some space."""
+def signatures_of(joined: bytes, spaces: list[KeySpace]) -> list[bytes]:
+    """Return the signature of each value of `joined`, which SEPARATOR parts: what its space leaves of it."""
+    squashes = {space.squash for space in set(spaces)}
+    if len(squashes) == 1:
+        return next(iter(squashes))(joined).split(SEPARATOR)
+    raws = joined.split(SEPARATOR)
     signatures = raws.copy()
     for squash in squashes:
         where = [at for at, space in enumerate(spaces) if space.squash is squash]

@@ -17,6 +17,7 @@ import msgspec
 
 from analyzer.model.shape import KeyPredicate
 from analyzer.requests.digest_cells import is_local_index
+from analyzer.requests.digest_entries import written_like
 from analyzer.requests.tokens import key_text
 
 if TYPE_CHECKING:
@@ -59,8 +60,8 @@ _DECODE = msgspec.json.Decoder(dict[str, dict[str, Any]]).decode
 _DECODE_ANY = msgspec.json.Decoder().decode
 _ENCODE_LINES = msgspec.json.Encoder().encode_lines
 _DECODE_ENTRIES = msgspec.json.Decoder(dict[str, dict[str, dict[str, Any]]]).decode
-_PIECES_OF_ONE = {9, 15}
-"""Into how many pieces quotes split the keys of one index, of one attribute or two."""
+_MOST_LESSONS = 64
+"""So often a table's items are looked at for how their index keys are written; few tables write them in many ways."""
 
 _TOKEN = re.compile(rb"~[kd][a-z2-7]{8}")
 _TEXT_TOKEN = re.compile(rb"~k[a-z2-7]{8}")
@@ -140,7 +141,8 @@ class KeySpace:
         self._has_identity = policy != "template"
         self._predicates: dict[tuple[str, str, tuple[str, ...] | None], KeyPredicate] = {}
         self._locals: dict[str, bool] = {}
-        self._layouts: dict[tuple[object, ...], tuple[int, int]] = {}
+        self._usual: dict[str, re.Pattern[bytes]] = {}
+        self._lessons = 0
         self.schema = lexicon.schema(table, index)
         self.seen: dict[bytes, int] = {b"": NO_KEY}
         self._is_declared, self._run = lexicon.vocabulary(table)
@@ -226,32 +228,27 @@ class KeySpace:
 
     def entry(self, raw: bytes, index: str) -> tuple[bytes, bytes] | None:
         """Return partition and sort key of an entry of this index, from the raw `index_keys` of an item written."""
-        pieces = raw.split(b'"')
-        if len(pieces) not in _PIECES_OF_ONE or b"\\" in raw:
-            return self._parse_entry(raw, index)
-        names = (pieces[1], pieces[3], *pieces[9:10])
-        places = self._layouts.get(names)
-        if places is None:
-            entry = self._parse_entry(raw, index)
-            self._layouts[names] = places = self._layout(pieces, entry)
-        part, sort = places
-        return (pieces[part], pieces[sort] if sort else b"") if part else self._parse_entry(raw, index)
-
-    def _layout(self, pieces: list[bytes], entry: tuple[bytes, bytes] | None) -> tuple[int, int]:
-        """Return where the values of an entry stand; zeros where such entries have to be parsed."""
-        if len(self._layouts) >= _MOST_SIGNATURES:
-            self._layouts.clear()
-        places = [at for value in entry or () if value for at in (7, 13) if pieces[at : at + 1] == [value]]
-        return (places[0], places[1] if len(places) > 1 else 0) if len(set(places)) == len(pieces) // 7 else (0, 0)
+        usual = self._usual.get(index)
+        found = None if usual is None else usual.fullmatch(raw)
+        if found is not None:
+            part, sort = found.group("part", "sort")
+            return part, sort
+        return self._parse_entry(raw, index)
 
     def _parse_entry(self, raw: bytes, index: str) -> tuple[bytes, bytes] | None:
         try:
-            attributes = _DECODE_ENTRIES(raw).get(index, {})
+            written = _DECODE_ENTRIES(raw)
         except (ValueError, RecursionError):
             return None
-        texts = _texts(attributes)
+        texts = _texts(written.get(index, {}))
         places = self.places(texts) if texts else None
-        return None if places is None else _joined(texts, places)
+        if places is None:
+            return None
+        entry = _joined(texts, places)
+        if self._lessons < _MOST_LESSONS:
+            self._lessons += 1
+            self._usual[index] = written_like(raw, written, (index, *places), entry)
+        return entry
 
     def places(self, names: Iterable[str]) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
         """Tell partition and sort key attributes apart; None where the partition key is not whole."""

@@ -134,11 +134,11 @@ def _heavy_key(level: KeyLevel, name: Name, high: int, known: _Known, direction:
     cells: dict[int, int] = {}
     low = 0
     for number, tracks, bounds in known.slices:
+        track = tracks.get(name)
+        if track is None:  # as of every key that its sketch does not hold
+            continue
         least, most = bounds(name)
         low += least
-        track = tracks.get(name)
-        if track is None:
-            continue
         series.append(track.best if number is None else (number, least, most))
         sampled += track.sampled
         requests += track.requests

@@ -103,6 +103,7 @@ class Router:
         self._met: set[int] = set()
         self._bindings: dict[tuple[int, int, tuple[str, ...]], Binding] = {}
         self._by_code: dict[int, Binding] = {}
+        self._valued: dict[tuple[int, bytes], int] = {}
         self._seen = 0
         self.cell_codes.clear()
 
@@ -239,15 +240,25 @@ class Router:
         route = self.route(code >> CLASS_BITS)
         return self._cell(self.binding(route, code & _CLASS_MASK), ())
 
-    def value_cells(self, codes: list[int], raws: list[bytes]) -> list[int]:
-        """Return the cells of records whose other key values are these; a code is route << 20 | class of key."""
-        cells: list[int] = []
-        for code, raw in zip(codes, raws, strict=True):
+    def value_cells(self, codes: list[int], raws: list[bytes], signatures: list[bytes]) -> list[int]:
+        """Return the cells of records whose other key values are these; a code is route << 20 | class of key.
+
+        `signatures` are what the space of their keys leaves of them: records with the same one have the same cell.
+        """
+        known = self._valued
+        found = list(map(known.get, zip(codes, signatures, strict=True)))
+        cells = [-1 if cell is None else cell for cell in found]
+        for at in [at for at, cell in enumerate(found) if cell is None]:
+            code, raw = codes[at], raws[at]
             binding = self._by_code.get(code) or self._bound(code, raw)
             marker = binding.marker
             tail = binding.fixed if marker is None else raw.partition(marker)[2]
             cell = binding.seen.get(tail or raw)
-            cells.append(self._learn(binding, tail or raw, raw) if cell is None else cell)
+            cells[at] = self._learn(binding, tail or raw, raw) if cell is None else cell
+            if tail:
+                if len(known) >= self._most:
+                    known.clear()
+                known[code, signatures[at]] = cells[at]
         return cells
 
     def _learn(self, binding: Binding, tail: bytes, raw: bytes) -> int:

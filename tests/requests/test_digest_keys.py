@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import pytest
+
 from analyzer.requests.digest_keys import FormTable, KeySpace, canonical, canonical_all, prefix_of
 from tests.support.request_lines import LEXICON
 
@@ -18,12 +20,41 @@ def test_signatures_are_forgotten_when_there_are_too_many() -> None:
     assert space.seen[b""] == 0
 
 
-def test_layouts_are_forgotten_when_there_are_too_many() -> None:
+def test_how_index_keys_are_written_is_learnt_some_times_only() -> None:
     space = space_of("GSI1")
-    for number in range(8200):
-        space.entry(f'{{"GSI1":{{"a{number}":{{"S":"x"}}}}}}'.encode(), "GSI1")
-    assert len(space._layouts) < 100
+    for number in range(200):
+        space.entry(f'{{"GSI{number}":{{"a":{{"S":"x"}}}}}}'.encode(), f"GSI{number}")
+    assert len(space._usual) < 100
     assert space.entry(b'{"GSI1":{"GSI1PK":{"S":"x"}}}', "GSI1") == (b"x", b"")
+
+
+ITEMS = [
+    ('{"GSI1":{"GSI1PK":{"S":"%s"},"GSI1SK":{"S":"%s"}}}', True),
+    ('{"GSI1":{"GSI1SK":{"S":"%s"},"GSI1PK":{"S":"%s"}}}', True),
+    ('{"GSI2":{"GSI2PK":{"S":"o"}},"GSI1":{"GSI1PK":{"S":"%s"},"GSI1SK":{"N":"%s"}}}', True),
+    ('{"GSI1":{"GSI1PK":{"S":"%s"},"GSI1SK":{"S":"%s"}},"GSI2":{"GSI2PK":{"S":"o"}}}', True),
+    ('{"GSI1":{"GSI1PK":{"S":"\\u0041%s"},"GSI1SK":{"S":"%s"}}}', True),
+    ('{"GSI2":{"GSI1PK":{"S":"%s"},"GSI1SK":{"S":"%s"}}}', False),
+    ('{"GSI1":{"GSI1PK":{"BOOL":true},"a":{"S":"%s"},"b":{"S":"%s"}}}', False),
+    ('{"GSI1":{"GSI1PK":{"S":"%s"},"GSI1SK":{"S":"%s"}', False),
+]
+
+
+@pytest.mark.parametrize("first", [written for written, _ in ITEMS])
+@pytest.mark.parametrize(("then", "is_entry"), ITEMS)
+def test_an_entry_is_the_same_whatever_item_was_seen_before(first: str, then: str, *, is_entry: bool) -> None:
+    seen, fresh = space_of("GSI1"), space_of("GSI1")
+    for _ in range(2):
+        seen.entry((first % (1, 2)).encode(), "GSI1")
+    found = seen.entry((then % (3, 4)).encode(), "GSI1")
+    assert found == fresh.entry((then % (3, 4)).encode(), "GSI1")
+    assert (found is not None) == is_entry
+
+
+def test_a_value_longer_than_a_key_is_no_entry_however_it_is_written() -> None:
+    space = space_of("GSI1")
+    assert space.entry(b'{"GSI1":{"GSI1PK":{"S":"x"}}}', "GSI1") == (b"x", b"")
+    assert space.entry(b'{"GSI1":{"GSI1PK":{"S":"%s"}}}' % (b"x" * 2049), "GSI1") is None
 
 
 def test_a_prefix_ends_with_its_delimiter() -> None:
