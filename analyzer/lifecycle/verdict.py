@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
+from analyzer.detectors.words import between
+from analyzer.model.estimate import Estimate
 from analyzer.model.finding import Confidence, Finding, Severity, Status
 from analyzer.model.instant import format_instant
 from analyzer.model.report import Verdict, VerdictState
@@ -25,6 +28,9 @@ _SEEING = frozenset({SourceName.CLOUDWATCH_METRICS, SourceName.REQUEST_LOG, Sour
 
 _NAMED = 3
 """Detectors that the first line names; the rest stand under what was not visible."""
+
+_WIDE = 0.2
+"""An interval that is wider than this share of its number is told with it: a tenth to each side."""
 
 _KINDS = {
     "units": ("Consumed",),
@@ -68,17 +74,19 @@ def verdict_of(
     fault = fault_of(findings)
     if fault is not None:
         return fault
-    requests = sum(line.requests for line in lines)
+    requests = _all_requests(lines)
     measured = [one for one in traffic if Sight.METRICS in one.sights and one.target.index is None]
     blind = next((gap for gap in gaps if _is_loss(gap) and (_hides(gap) or not measured)), None)
     if blind is not None:
         return Verdict(VerdictState.CANNOT_TELL, f"cannot tell: {blind.detail}", Confidence.CERTAIN)
-    lacking = next(filter(None, map(_lacking, measured)), None) or (None if requests else _all_too_young(measured))
+    lacking = next(filter(None, map(_lacking, measured)), None) or (
+        None if requests.value else _all_too_young(measured)
+    )
     if lacking is not None:
         return Verdict(VerdictState.CANNOT_TELL, f"cannot tell: {lacking}", Confidence.CERTAIN)
-    if not requests and measured:
+    if not requests.value and measured:
         return Verdict(VerdictState.CLEAN, _clean_at_table_level(findings, measured), Confidence.CERTAIN)
-    if not requests:
+    if not requests.value:
         told = next((gap.detail for gap in gaps if gap.source is not SourceName.HISTORY), None)
         why = "no request was seen" if told is None else f"no request was seen; {told}"
         return Verdict(VerdictState.CANNOT_TELL, f"cannot tell: {why}", Confidence.CERTAIN)
@@ -133,14 +141,32 @@ def _lesser(findings: tuple[Finding, ...]) -> str:
     return told + (f", {snoozed} snoozed" if snoozed else "")
 
 
+def _all_requests(lines: Iterable[PatternLine]) -> Estimate:
+    """Add the requests of all patterns; they were sampled apart, so that their errors add up by their squares."""
+    value = below = above = 0.0
+    for line in lines:
+        value += line.requests
+        below += (line.requests - line.requests_low) ** 2
+        above += (line.requests_high - line.requests) ** 2
+    return Estimate(value, value - math.sqrt(below), value + math.sqrt(above))
+
+
+def _calls(requests: Estimate) -> str:
+    """Count requests; what a sample tells is about so many, and of a small one within which bounds."""
+    if requests.is_exact:
+        return "1 request" if requests.value == 1 else f"{requests.value:,.0f} requests"
+    is_wide = requests.high - requests.low > _WIDE * requests.value
+    told = between(Estimate(*map(round, requests))) if is_wide else f"{requests.value:,.0f}"
+    return f"about {told} requests"
+
+
 def _clean(
-    findings: tuple[Finding, ...], lines: tuple[PatternLine, ...], requests: float, skipped: tuple[Skipped, ...]
+    findings: tuple[Finding, ...], lines: tuple[PatternLine, ...], requests: Estimate, skipped: tuple[Skipped, ...]
 ) -> str:
     tables = len({line.table for line in lines if line.table is not None})
     places = "1 table" if tables == 1 else f"{tables} tables"
-    calls = "1 request" if requests == 1 else f"{requests:,.0f} requests"
     unjudged = sorted({one.detector for one in skipped})
     more = f" and {len(unjudged) - _NAMED} more detectors" if len(unjudged) > _NAMED + 1 else ""
     named = ", ".join(unjudged[:_NAMED] if more else unjudged)
     blind = f"; not judged everywhere: {named}{more}" if unjudged else ""
-    return f"clean: {calls} to {places}, nothing high or critical{_lesser(findings)}{blind}"
+    return f"clean: {_calls(requests)} to {places}, nothing high or critical{_lesser(findings)}{blind}"

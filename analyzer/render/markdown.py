@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from analyzer.render.estimated import calls_words
 from analyzer.render.outside import outside_words
 from analyzer.render.words import (
     LONGEST_TEXT,
@@ -143,7 +144,7 @@ def _patterns(patterns: Sequence[PatternLine]) -> Iterator[str]:
             (
                 safe(pattern_name(line)),
                 safe(place(line.table, line.index)) if line.table else "",
-                count(round(line.requests)),
+                calls_words(line, count),
                 count(line.units),
                 share(line.units / total) if total and line.units is not None else "?",
                 count(line.waste_units),

@@ -5,6 +5,8 @@ from __future__ import annotations
 import textwrap
 from typing import TYPE_CHECKING
 
+from analyzer.render.distinct import cut_distinct, cut_text
+from analyzer.render.estimated import calls_words
 from analyzer.render.outside import outside_words
 from analyzer.render.words import (
     COLD,
@@ -48,6 +50,7 @@ _BRIEF = 20
 _PATTERNS = 12
 _HIDDEN = 6
 _PLACE = 24
+_LEAST_ROOM = 12
 _COLORS = {
     "critical": "1;31",
     "high": "31",
@@ -120,10 +123,10 @@ def _others(groups: Sequence[tuple[Finding, Sequence[Finding]]], ink: _Ink) -> I
     if not groups:
         return
     yield from ("", ink("strong", "also"))
-    for cause, _ in groups[:_BRIEF]:
+    told = [f"{cause.detector} {ink.place(cause)}: {plain(cause.summary)}" for cause, _ in groups[:_BRIEF]]
+    for (cause, _), words in zip(groups[:_BRIEF], cut_distinct(told, _WIDTH - 12), strict=False):
         label = f"{cause.severity.value.upper():8}"
-        words = f"{cause.detector} {ink.place(cause)}: {plain(cause.summary)}"
-        yield f"  {ink(cause.severity.value, label)}  {_short(words, _WIDTH - 12)}"
+        yield f"  {ink(cause.severity.value, label)}  {words}"
     if len(groups) > _BRIEF:
         yield f"  and {len(groups) - _BRIEF} more: --format json tells them all"
 
@@ -202,14 +205,19 @@ def _unbroken(label: str, text: str) -> Iterator[str]:
 
 
 def _table(rows: Sequence[Sequence[str]], right: int) -> Iterator[str]:
-    """Align columns: the first `right` of them at their right, the others at their left; cut at the width."""
+    """Align columns: the first `right` of them at their right, the others at their left; cut at the width.
+
+    The last column is cut so that rows which differ in it alone look different.
+    """
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-    for row in rows:
+    room = _WIDTH - 2 - sum(width + 2 for width in widths[:-1])
+    shown = cut_distinct([row[-1] for row in rows], max(room, _LEAST_ROOM))
+    for row, last in zip(rows, shown, strict=True):
         cells = [
             f"{cell:>{width}}" if column < right else f"{cell:<{width}}"
-            for column, (cell, width) in enumerate(zip(row, widths, strict=True))
+            for column, (cell, width) in enumerate(zip((*row[:-1], last), widths, strict=True))
         ]
-        yield _short("  " + "  ".join(cells).rstrip(), _WIDTH)
+        yield cut_text("  " + "  ".join(cells).rstrip(), _WIDTH)
 
 
 def _patterns(patterns: Sequence[PatternLine], ink: _Ink) -> Iterator[str]:
@@ -223,11 +231,11 @@ def _patterns(patterns: Sequence[PatternLine], ink: _Ink) -> Iterator[str]:
         (
             share(line.units / total) if total and line.units is not None else "?",
             compact(line.units),
-            compact(round(line.requests)),
+            calls_words(line, compact),
             compact(line.waste_units),
             milliseconds(line.p99_ms),
             compact(round(line.errors)),
-            _short(place(line.table, line.index) if line.table is not None else "", _PLACE),
+            cut_text(place(line.table, line.index) if line.table is not None else "", _PLACE),
             pattern_name(line),
         )
         for line in ranked[:_PATTERNS]
@@ -236,10 +244,6 @@ def _patterns(patterns: Sequence[PatternLine], ink: _Ink) -> Iterator[str]:
     if len(ranked) > _PATTERNS:
         rest = ranked[_PATTERNS:]
         yield f"  and {len(rest)} more with {count(sum(line.units or 0 for line in rest))} units"
-
-
-def _short(text: str, width: int) -> str:
-    return text if len(text) <= width else text[: width - 1] + "…"
 
 
 def _keys(keys: Sequence[KeyLine], ink: _Ink) -> Iterator[str]:
@@ -257,7 +261,7 @@ def _keys(keys: Sequence[KeyLine], ink: _Ink) -> Iterator[str]:
             "?" if line.peak_second is None else f"{line.peak_second:.2f}",
             compact(line.units),
             line.direction.value,
-            _short(place(line.table, line.index), _PLACE),
+            cut_text(place(line.table, line.index), _PLACE),
             key_words(line.key),
         )
         for line in warm

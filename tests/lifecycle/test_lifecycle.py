@@ -509,3 +509,20 @@ def test_where_metrics_are_whole_only_what_hides_a_fault_blinds(
     source: SourceName, reason: GapReason, state: VerdictState
 ) -> None:
     assert verdict_of((), (Gap(source, reason, "it"),), (), (), (measured(),)).state is state
+
+
+@pytest.mark.parametrize(
+    ("bounds", "told"),
+    [
+        (((1000, 108, 4672),), "about 1,000 [108–4,672] requests to 1 table"),
+        (((1000, 990, 1010), (5, 5, 5)), "about 1,005 requests to 1 table"),
+        (((300, 297, 304), (400, 396, 403)), "about 700 requests to 1 table"),
+        (((100, 70, 140), (100, 60, 130)), "about 200 [150–250] requests to 1 table"),
+    ],
+)
+def test_clean_says_that_a_sample_tells_about_how_much(bounds: tuple[tuple[float, ...], ...], told: str) -> None:
+    """Within which bounds only where they are wide; errors of several patterns add up by their squares."""
+    lines = tuple(
+        msgspec.structs.replace(line(value), requests_low=low, requests_high=high) for value, low, high in bounds
+    )
+    assert verdict_of((), (), lines, ()).text == f"clean: {told}, nothing high or critical"
