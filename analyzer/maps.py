@@ -12,6 +12,7 @@ from analyzer.exporters.asked import LONGEST_MS, stretch_of
 from analyzer.exporters.atlas import CallsOverTime
 from analyzer.figures.heatmap import Around, Drawn, draw_heat
 from analyzer.figures.insight_map import draw_insights, draw_unseen
+from analyzer.figures.limits import limits_of
 from analyzer.figures.marks import marks_of
 from analyzer.figures.past_minutes import PastMinutes
 from analyzer.figures.targets import hottest_places, keys_from, limit_of
@@ -95,8 +96,10 @@ class Maps:
         window = Window(*stretch_of(question, report.as_of))
         namer = watch.namer()
         own = traffic.target, direction, question.step_ms
+        limit = limit_of(traffic, direction)
         around = Around(
-            limit=limit_of(traffic, direction),
+            limit=limit,
+            limits=limits_of(report.changes, traffic.target, direction, window, limit),
             marks=marks_of(report, traffic.target, window),
             pattern_of=lambda cell: None if (name := namer(cell)) in _NO_PATTERN else name,
             before=self._own.get(own, frozenset()),

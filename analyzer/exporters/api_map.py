@@ -13,7 +13,7 @@ import numpy as np
 from analyzer.model.heatmap import KeysFrom, RowKind
 from analyzer.model.instant import format_instant
 from analyzer.render.json import plain_value
-from analyzer.render.show import view_of
+from analyzer.render.show import has_tokens, view_of
 from analyzer.render.words import clock, key_words, share
 
 if TYPE_CHECKING:
@@ -60,14 +60,22 @@ def map_object(
         "mode": "relative" if is_relative else "ceiling",
         "keys": heat_map.keys.value,
         "hint": heat_map.hint,
+        "how_to_see": _how_to_see(heat_map, policy),
         "rows_id": rows_id(heat_map),
         "rows": [_row(heat_map, at, label, policy, salt) for at, label in enumerate(labels)],
         "heat": _written(shown),
         "low": _written(_hundredths(heat_map.low) if bounds is None else bounds),
         "high": _written(_hundredths(heat_map.high) if bounds is None else bounds),
         "throttled": _written(_counts(heat_map.throttled)),
-        "top": {"units": numbers(heat_map.top), "limit": heat_map.limit, "ceiling": heat_map.ceiling},
-        "marks": [{"at": format_instant(mark.at), "what": mark.what} for mark in heat_map.marks],
+        "top": {
+            "units": numbers(heat_map.top),
+            "limit": heat_map.limit,
+            "limits": [{"at": format_instant(one.at), "units": one.units} for one in heat_map.limits],
+            "ceiling": heat_map.ceiling,
+        },
+        "marks": [
+            {"at": format_instant(mark.at), "what": mark.what, "kind": mark.kind.value} for mark in heat_map.marks
+        ],
         "labels": [
             {
                 "kind": label.kind.value,
@@ -142,6 +150,17 @@ def rows_id(heat_map: HeatMap) -> str:
 def numbers(values: np.ndarray) -> list[float | int | None]:
     """Return numbers as JSON has them, to a thousandth; what is not known is null."""
     return [plain_value(round(value, 3)) for value in values.astype(float).tolist()]
+
+
+def _how_to_see(heat_map: HeatMap, policy: Policy) -> str | None:
+    """Say how the keys of a map are seen in clear; None where they are, or where there are none."""
+    keys = [row.key for row in heat_map.rows if row.kind is not RowKind.REST]
+    if any(has_tokens(key) for key in keys):
+        shown = "" if policy == "token" else "`keys: token` in the daemon's configuration shows it; "
+        return f"Of a key the log tells a token alone: {shown}`dynascope key TOKEN` looks up whose it is."
+    if not keys or policy == "reveal":
+        return None
+    return f"Keys are shown as {policy}s: `keys: reveal` in the daemon's configuration shows them."
 
 
 def _row(heat_map: HeatMap, at: int, label: str, policy: Policy, salt: Salt | None) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from aiohttp import web
 from msgspec import Struct
 
 from analyzer.exporters.api_map import columns_object, heat_bytes, rows_id
-from analyzer.model.heatmap import HeatMap
+from analyzer.model.heatmap import HeatMap, MarkKind
 from analyzer.model.instant import SLICE_MS
 
 if TYPE_CHECKING:
@@ -187,9 +187,14 @@ def changed_columns(before: HeatMap | None, now: HeatMap, *, is_relative: bool =
 
 
 def _outline(heat_map: HeatMap) -> tuple[Any, ...]:
-    """Return what a listener does not get with columns; an end of a label that moves on is no change."""
+    """Return what a listener does not get with columns; an end of a label that moves on is no change.
+
+    Nor is the start of a limit that moves on with the map, or how much there is of a finding that began before.
+    """
     labels = tuple((label.kind, label.row) for label in heat_map.labels)
-    return rows_id(heat_map), heat_map.step_ms, heat_map.columns, heat_map.limit, heat_map.marks, labels
+    marks = tuple((one.at, one.what if one.kind is MarkKind.CHANGE else None) for one in heat_map.marks)
+    limits = (heat_map.limit, *(one.units for one in heat_map.limits), *(one.at for one in heat_map.limits[1:]))
+    return rows_id(heat_map), heat_map.step_ms, heat_map.columns, limits, marks, labels
 
 
 def _cells(heat_map: HeatMap, is_relative: bool) -> np.ndarray:  # noqa: FBT001 -- one of two ways to write it

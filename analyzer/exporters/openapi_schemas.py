@@ -97,6 +97,7 @@ _MAP = _object(
     mode={"enum": ["ceiling", "relative"]},
     keys=_KEYS,
     hint=_said(_MAYBE_TEXT, "how keys become visible"),
+    how_to_see=_said(_MAYBE_TEXT, "how keys are seen in clear; null where they are"),
     rows_id=_said(_TEXT, "the same as long as the rows are the same, in the same order"),
     rows=_list(_ROW),
     heat=_said(
@@ -107,10 +108,14 @@ _MAP = _object(
     throttled=_said(_BYTES, "uint8, row by row: throttled tries, at most 255; 0 too where a row's are not known"),
     top=_object(
         units=_said(_list(_MAYBE_NUMBER), "capacity units a second of the target by column"),
-        limit=_said(_MAYBE_NUMBER, "units a second that it is provisioned for; null: on demand, or not known"),
+        limit=_said(_MAYBE_NUMBER, "units a second that it is provisioned for now; null: on demand, or not known"),
+        limits=_said(
+            _list(_object(at=_TIME, units=_MAYBE_NUMBER)),
+            "what it was provisioned for from which time on; may be empty",
+        ),
         ceiling=_said(_NUMBER, "units a second that one partition serves"),
     ),
-    marks=_list(_object(at=_TIME, what=_TEXT)),
+    marks=_list(_object(at=_TIME, what=_TEXT, kind={"enum": ["change", "finding"]})),
     labels=_list(_LABEL),
     text=_said(_list(_TEXT), "the map in words: one line a row"),
 )

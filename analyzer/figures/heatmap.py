@@ -18,7 +18,7 @@ from analyzer.figures.prefix_tree import LAST, buckets_of, tree_place
 from analyzer.figures.uses import Uses
 from analyzer.model.counts import Cell
 from analyzer.model.estimate import ZERO, Estimate
-from analyzer.model.heatmap import HeatMap, HeatMark, HeatRow, KeysFrom, RowKind
+from analyzer.model.heatmap import HeatLimit, HeatMap, HeatMark, HeatRow, KeysFrom, RowKind
 from analyzer.model.instant import SLICE_MS
 from analyzer.traffic.heat import ceiling_of
 
@@ -40,12 +40,15 @@ _NAMELESS = "partition key"
 
 
 class Around(Struct, frozen=True, kw_only=True):
-    """What a map shows beside the keys: `limit` is what the target is provisioned for, `marks` what happened.
+    """What a map shows beside the keys: `limit` is what the target is provisioned for now, `marks` what happened.
+
+    `limits` are what it was provisioned for from which time on.
 
     `pattern_of` names the pattern of a cell. `before` are the keys that had rows of their own last time.
     """
 
     limit: float | None = None
+    limits: tuple[HeatLimit, ...] = ()
     marks: tuple[HeatMark, ...] = ()
     pattern_of: Callable[[Cell], str | None] = lambda _: None
     before: frozenset[str] = frozenset()
@@ -97,6 +100,7 @@ def draw_heat(slices: KeySlices, around: Around, step_ms: int = SLICE_MS) -> Dra
         top=uses.top,
         ceiling=ceiling,
         limit=around.limit,
+        limits=around.limits,
         marks=around.marks,
     )
     labels = labels_of(heat_map, [name for name, _ in names])

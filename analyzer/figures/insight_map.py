@@ -85,6 +85,7 @@ def draw_insights(traffic: Traffic, direction: Direction, window: Window, around
         top=_metric_units(traffic, direction, start, (columns, MINUTE_MS)),
         ceiling=ceiling,
         limit=around.limit,
+        limits=around.limits,
         marks=around.marks,
     )
     return replace(heat_map, labels=labels_of(heat_map, [key.name.partition for key in listed]))
@@ -113,6 +114,7 @@ def draw_unseen(traffic: Traffic, direction: Direction, window: Window, around: 
         top=_metric_units(traffic, direction, window.start, (columns, SLICE_MS)),
         ceiling=float(ceiling_of(direction)),
         limit=around.limit,
+        limits=around.limits,
         marks=around.marks,
         hint=hint,
     )

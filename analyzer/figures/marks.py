@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from analyzer.model.heatmap import HeatMark
+from analyzer.model.heatmap import HeatMark, MarkKind
 from analyzer.model.target import Target
+from analyzer.render.words import evidence_words
 from analyzer.requests.digest_key_slices import is_place
 
 if TYPE_CHECKING:
@@ -39,4 +40,16 @@ def _marks(report: Report, target: Target) -> Iterator[HeatMark]:
             yield HeatMark(change.time, " ".join(one for one in (change.what, change.detail) if one)[:_LONGEST])
     for finding in report.findings:
         if is_about(finding, target) and finding.first_seen is not None:
-            yield HeatMark(finding.first_seen, f"{finding.detector} began")
+            yield HeatMark(finding.first_seen, f"{finding.detector} began{_amount(finding)}", MarkKind.FINDING)
+
+
+def _amount(finding: Finding) -> str:
+    """Say how much of it there is, as the finding does: its heat, the first share of its evidence, its first number."""
+    numbers = [name for name, value in finding.evidence.items() if isinstance(value, int | float)]
+    shares = [name for name in numbers if "share" in name.split("_")]
+    name = next((one for one in ("heat", *shares, *numbers) if one in numbers), None)
+    if name is None:
+        return ""
+    (words,) = evidence_words({name: finding.evidence[name]})
+    of, _, amount = words.rpartition(" ")
+    return f" ({amount} {of.removeprefix('share ')})" if of.startswith("share of") else f" ({words})"

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from analyzer.model.heatmap import RowKind
+from analyzer.model.heatmap import HeatLimit, RowKind
 from analyzer.model.instant import to_moment
 
 if TYPE_CHECKING:
@@ -99,10 +99,10 @@ def top_figure(heat_map: HeatMap) -> Figure:
         name=f"{heat_map.direction.value} units a second",
     )
     shapes = _marks(heat_map)
-    for value, color, dash in ((heat_map.limit, _LIMIT, "solid"), (heat_map.ceiling, _QUIET, "dot")):
-        if value is not None:
-            at = {"x0": 0, "x1": 1, "xref": "paper", "y0": value, "y1": value}
-            shapes.append({"type": "line", **at, "line": {"color": color, "dash": dash, "width": 1}})
+    shapes += _limits(heat_map)
+    level = {"x0": 0, "x1": 1, "xref": "paper", "y0": heat_map.ceiling, "y1": heat_map.ceiling}
+    line = {"color": _QUIET, "dash": "dot", "width": 1}
+    shapes.append({"type": "line", **level, "name": "ceiling", "line": line})
     layout = _layout(xaxis=_times(heat_map), yaxis={"rangemode": "tozero"}, shapes=shapes)
     return _plain(go.Figure([units], layout))
 
@@ -159,6 +159,24 @@ def _bounds(estimates: Sequence[Estimate]) -> Figure:
     above = [one.high - one.value if math.isfinite(one.high) else one.value for one in estimates]
     below = [max(0.0, one.value - one.low) for one in estimates]
     return {"type": "data", "symmetric": False, "array": above, "arrayminus": below, "color": _QUIET}
+
+
+def _limits(heat_map: HeatMap) -> list[Figure]:
+    """Return a line for each stretch in which one capacity was provisioned."""
+    known = heat_map.limits or ([] if heat_map.limit is None else [HeatLimit(heat_map.start, heat_map.limit)])
+    ends = [*(one.at for one in known[1:]), heat_map.end][: len(known)]
+    return [
+        {
+            "type": "line",
+            "x0": _time(one.at),
+            "x1": _time(end),
+            **dict.fromkeys(("y0", "y1"), one.units),
+            "name": "limit",
+            "line": {"color": _LIMIT, "dash": "solid", "width": 1},
+        }
+        for one, end in zip(known, ends, strict=True)
+        if one.units is not None
+    ]
 
 
 def _marks(heat_map: HeatMap) -> list[Figure]:

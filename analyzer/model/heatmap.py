@@ -12,7 +12,7 @@ from analyzer.model.finding import Direction, KeyShown
 from analyzer.model.instant import Instant
 from analyzer.model.target import Target
 
-__all__ = ["HeatLabel", "HeatMap", "HeatMark", "HeatRow", "KeysFrom", "LabelKind", "RowKind"]
+__all__ = ["HeatLabel", "HeatLimit", "HeatMap", "HeatMark", "HeatRow", "KeysFrom", "LabelKind", "MarkKind", "RowKind"]
 
 
 class KeysFrom(StrEnum):
@@ -38,6 +38,13 @@ class LabelKind(StrEnum):
     ROLLING_DIAGONAL = "rolling-diagonal"
     PERIODIC_BURST = "periodic-burst"
     ALL_ROWS_JUMP = "all-rows-jump"
+
+
+class MarkKind(StrEnum):
+    """A change, or a finding that began."""
+
+    CHANGE = "change"
+    FINDING = "finding"
 
 
 class HeatRow(Struct, frozen=True, kw_only=True):
@@ -70,10 +77,18 @@ class HeatLabel(Struct, frozen=True, kw_only=True):
 
 
 class HeatMark(Struct, frozen=True):
-    """Something that happened: a change, or a finding that began."""
+    """Something that happened: a change, or a finding that began, with how much of it there is."""
 
     at: Instant
     what: str
+    kind: MarkKind = MarkKind.CHANGE
+
+
+class HeatLimit(Struct, frozen=True):
+    """What a target was provisioned for from a time on, in units a second; None: on demand, or not known."""
+
+    at: Instant
+    units: float | None
 
 
 class HeatMap(Struct, frozen=True, kw_only=True):
@@ -81,7 +96,8 @@ class HeatMap(Struct, frozen=True, kw_only=True):
 
     `heat` is demand ÷ ceiling, of a bucket that of the hottest key in it: keys of a prefix do not share a partition.
     `low` and `high` bound it. `units` are capacity units a second of all that a row stands for, `throttled` tries.
-    `top` are the target's units a second by column, `limit` what it is provisioned for (None: on demand, or not known).
+    `top` are the target's units a second by column, `limit` what it is provisioned for now (None: on demand, or not
+    known), `limits` what it was provisioned for from which time on, beginning with the map; empty: `limit` throughout.
     `hint` says how keys would become visible.
     """
 
@@ -100,6 +116,7 @@ class HeatMap(Struct, frozen=True, kw_only=True):
     top: np.ndarray
     ceiling: float
     limit: float | None = None
+    limits: tuple[HeatLimit, ...] = ()
     labels: tuple[HeatLabel, ...] = ()
     marks: tuple[HeatMark, ...] = ()
     hint: str | None = None

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import base64
 import json
+from typing import TYPE_CHECKING
 
 import numpy as np
+import pytest
 from msgspec.structs import replace
 
 from analyzer.exporters.api_map import columns_object, map_object, row_labels, rows_id
 from analyzer.model.finding import Direction
 from analyzer.requests.tokens import Salt
-from tests.support.page_map import made_map
+from tests.support.page_map import made_map, unseen_map
 from tests.support.page_report import AS_OF, ORDERS
+
+if TYPE_CHECKING:
+    from analyzer.render.show import Policy
 
 MAP = made_map(ORDERS, Direction.READ, AS_OF)
 HOT = 19
@@ -60,6 +65,45 @@ def test_a_clear_key_is_shown_where_the_policy_says_so_alone() -> None:
     assert row_labels(clear, "reveal")[HOT] == "ORDER#4711"
     for policy in ("token", "template"):
         assert "4711" not in json.dumps(map_object(clear, AS_OF, policy, SALT))
+
+
+@pytest.mark.parametrize(
+    ("key", "policy", "said"),
+    [
+        ("ORDER#~kaaaaaaac", "template", "`keys: token` in the daemon's configuration shows it; `dynascope key TOKEN`"),
+        (
+            "ORDER#~kaaaaaaac",
+            "token",
+            "Of a key the log tells a token alone: `dynascope key TOKEN` looks up whose it is.",
+        ),
+        (
+            "ORDER#4711",
+            "template",
+            "Keys are shown as templates: `keys: reveal` in the daemon's configuration shows them.",
+        ),
+        ("ORDER#4711", "reveal", None),
+    ],
+)
+def test_it_says_how_keys_are_seen_in_clear(key: str, policy: Policy, said: str | None) -> None:
+    one = replace(MAP, rows=tuple(replace(row, key={"PK": key}) for row in MAP.rows))
+    told = map_object(one, AS_OF, policy, SALT)["how_to_see"]
+    assert (told is None) if said is None else (said in told)
+
+
+def test_a_map_without_rows_has_no_keys_to_see() -> None:
+    assert map_object(unseen_map(ORDERS, Direction.READ, AS_OF), AS_OF, "template")["how_to_see"] is None
+
+
+def test_marks_and_limits_come_with_their_times() -> None:
+    told = map_object(MAP, AS_OF, "template")
+    assert told["marks"][:2] == [
+        {"at": "2026-06-01T13:34:20.000Z", "what": "capacity read units 6,000 → 8,000", "kind": "change"},
+        {"at": "2026-06-01T13:41:00.000Z", "what": "unexpected-scan began (3% of read units)", "kind": "finding"},
+    ]
+    assert told["top"]["limits"] == [
+        {"at": "2026-06-01T13:06:00.000Z", "units": 6000.0},
+        {"at": "2026-06-01T13:34:20.000Z", "units": 8000.0},
+    ]
 
 
 def test_a_row_in_words_says_how_much_how_hot_when_refused_and_by_whom() -> None:

@@ -190,9 +190,15 @@ def test_nothing_is_sent_where_nothing_changed() -> None:
     assert changed_columns(at(), at()) is None
 
 
-@pytest.mark.parametrize("what", ["rows", "labels", "marks", "limit"])
+def test_how_much_there_is_of_what_began_before_and_where_the_map_begins_are_no_change() -> None:
+    marks = tuple(msgspec.structs.replace(m, what=f"{m.what}, more") if m.kind == "finding" else m for m in at().marks)
+    limits = (msgspec.structs.replace(at().limits[0], at=at().start + SLICE_MS), *at().limits[1:])
+    assert changed_columns(at(), msgspec.structs.replace(at(), marks=marks, limits=limits)) is None
+
+
+@pytest.mark.parametrize("what", ["rows", "labels", "marks", "limit", "limits"])
 def test_other_rows_or_labels_are_to_be_fetched_anew(what: str) -> None:
-    other = {"rows": at().rows[::-1], "labels": (), "marks": (), "limit": 1.0}[what]
+    other = {"rows": at().rows[::-1], "labels": (), "marks": (), "limit": 1.0, "limits": at().limits[1:]}[what]
     update = changed_columns(at(), msgspec.structs.replace(at(), **{what: other}))
     assert update is not None
     assert (update["first"], update["columns"], update["heat"]) == (None, None, "")

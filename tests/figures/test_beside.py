@@ -10,7 +10,7 @@ from analyzer.figures.marks import marks_of
 from analyzer.figures.targets import hottest_places, keys_from
 from analyzer.model.counts import KeyLevel, KeyName
 from analyzer.model.finding import Change, Direction
-from analyzer.model.heatmap import HeatMark, KeysFrom
+from analyzer.model.heatmap import HeatMark, KeysFrom, MarkKind
 from analyzer.model.sight import Sight
 from analyzer.model.traffic import Capacity, InsightKey, InsightMinute, MetricThrottles, Place
 from analyzer.model.window import Window
@@ -73,14 +73,28 @@ def test_changes_and_beginnings_within_the_map_are_marks() -> None:
     report = made_report()
     hour = Window(AS_OF - 3_600_000, AS_OF)
     assert [mark.what for mark in marks_of(report, ORDERS, hour)] == [
-        "capacity read 6000 → 8000",
-        "unexpected-scan began",
+        "capacity read units 6,000 → 8,000",
+        "unexpected-scan began (3% of read units)",
         "deploy checkout-api 4.12.0",
-        "hot-key began",
-        "throttling began",
+        "hot-key began (heat 1.24)",
+        "throttling began (throttled share 17%)",
     ]
     assert [mark.what for mark in marks_of(report, GSI1, hour)][-1] == "deploy checkout-api 4.12.0"
     assert marks_of(report, ORDERS, Window(0, 1)) == ()
+
+
+def test_a_finding_that_began_says_how_much_of_it_there_is() -> None:
+    first, *_ = made_report().findings
+
+    def told(evidence: dict[str, float | str | None]) -> str:
+        found = (replace(first, detector="x", evidence=evidence, first_seen=5),)
+        (mark,) = marks_of(replace(made_report(), findings=found, changes=()), ORDERS, Window(0, 10))
+        assert mark.kind is MarkKind.FINDING
+        return mark.what
+
+    assert told({}) == told({"reason": "so", "share": None}) == "x began"
+    assert told({"calls": 12.0, "shape": "queue"}) == "x began (calls 12)"
+    assert told({"calls": 12.0, "share": 0.25}) == "x began (share 25%)"
 
 
 def test_changes_of_everything_concern_every_table() -> None:

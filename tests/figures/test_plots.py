@@ -14,6 +14,7 @@ from analyzer.figures.lag import index_strip
 from analyzer.figures.plots import heat_figure, lag_figure, shares_figure, top_figure
 from analyzer.model.estimate import Estimate
 from analyzer.model.finding import Direction
+from analyzer.model.heatmap import HeatLimit
 from tests.support.page_map import made_map, unseen_map
 from tests.support.page_report import AS_OF, GSI1, ORDERS, made_report
 
@@ -30,11 +31,11 @@ def test_a_map_has_steps_at_seven_tenths_and_at_the_ceiling() -> None:
     assert trace["z"][3][40] is None
     assert figure["layout"]["yaxis"]["ticktext"] == LABELS
     assert [shape["name"] for shape in figure["layout"]["shapes"]] == [
-        "capacity read 6000 → 8000",
-        "unexpected-scan began",
+        "capacity read units 6,000 → 8,000",
+        "unexpected-scan began (3% of read units)",
         "deploy checkout-api 4.12.0",
-        "hot-key began",
-        "throttling began",
+        "hot-key began (heat 1.24)",
+        "throttling began (throttled share 17%)",
     ]
     json.dumps(figure, allow_nan=False)
 
@@ -55,7 +56,19 @@ def test_times_are_written_so_that_no_browser_moves_them() -> None:
 
 def test_units_stand_against_what_the_target_and_a_partition_may_serve() -> None:
     lines = [shape for shape in top_figure(MAP)["layout"]["shapes"] if shape["line"]["dash"] != "dash"]
-    assert [line["y0"] for line in lines] == [8000.0, 3000.0]
+    assert [(line["name"], line["y0"]) for line in lines] == [
+        ("limit", 6000.0),
+        ("limit", 8000.0),
+        ("ceiling", 3000.0),
+    ]
+    assert lines[0]["x1"] == lines[1]["x0"] == "2026-06-01T13:34:20.000"
+    assert (lines[0]["x0"], lines[1]["x1"]) == ("2026-06-01T13:06:00.000", "2026-06-01T14:06:00.000")
+    flat = top_figure(replace(MAP, limits=()))["layout"]["shapes"]
+    assert [line["y0"] for line in flat if line["name"] == "limit"] == [8000.0]
+    gone = replace(MAP, limits=(HeatLimit(MAP.start, None), HeatLimit(AS_OF - 60_000, 8000.0)))
+    assert [line["x0"] for line in top_figure(gone)["layout"]["shapes"] if line["name"] == "limit"] == [
+        "2026-06-01T14:05:00.000"
+    ]
     unseen = top_figure(unseen_map(ORDERS, Direction.READ, AS_OF))
     assert [line["y0"] for line in unseen["layout"]["shapes"]] == [3000.0]
 

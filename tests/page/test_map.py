@@ -37,15 +37,16 @@ def test_the_map_names_its_shapes_its_marks_and_its_scale(still: Page) -> None:
     )
     assert "4 rolling diagonal EVENT#<n> · 16: 12 keys of one prefix take turns" in says
     assert page.locator("#map-says .now").count() == 1
-    assert page.locator(".marks .mark").all_inner_texts() == [
-        "capacity read 6000 → 8000",
-        "unexpected-scan began",
-        "deploy checkout-api 4.12.0, then hot-key began",
+    assert page.locator("#map-says .event").all_inner_texts() == [
+        "A 13:34 capacity read units 6,000 → 8,000",
+        "B 13:41 unexpected-scan began (3% of read units)",
+        "C 14:01 deploy checkout-api 4.12.0, then hot-key began (heat 1.24)",
     ]
+    assert page.locator(".marks .mark").all_inner_texts() == ["A", "B", "C"]
     assert "0 0.7 0.7–1.0 1.0 and more of one partition's ceiling tries refused not known" in text_of(page, ".legend")
     assert (
         text_of(page, ".top-says")
-        == "read units a second 10-s mean, up to 11,831 provisioned 8,000 one partition 3,000"
+        == "read units a second 10-s mean, up to 11,831 provisioned 8,000 now one partition 3,000"
     )
     assert text_of(page, ".share-says") == "share of units 13:06–14:06 bars 0–15%, ticks: bounds"
 

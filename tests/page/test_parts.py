@@ -38,8 +38,8 @@ def test_the_verdict_says_what_since_when_after_what_and_what_to_do_first(still:
     assert "cause likely" in told
     first, then = (" ".join(one.split()) for one in page.locator("#verdict .do").all_inner_texts())
     assert first == (
-        "Do firstAsk its owner to roll back the deploy of checkout-api at 14:01:40 (4.12.0); else why it concentrates on"
-        " ORDER#<id>; stop or slow it there; takes minutes"
+        "Do firstAsk its owner to roll back the deploy of checkout-api at 14:01:40 (4.12.0); else why it concentrates"
+        " on ORDER#<id>; stop or slow it there; takes minutes"
     )
     assert "Cache what is read in the caller or in DAX for a second or more; takes a deploy" in then
     assert page.title() == "◆ critical: hot-key · Dynascope"

@@ -9,6 +9,7 @@ import numpy as np
 from msgspec.structs import replace
 
 from analyzer.figures.labels import labels_of
+from analyzer.figures.limits import limits_of
 from analyzer.figures.marks import marks_of
 from analyzer.model.estimate import Estimate
 from analyzer.model.finding import Direction
@@ -41,6 +42,7 @@ def made_map(
     throttled = np.where(heat >= 1, np.rint((heat - 1) * ceiling * 1.3), 0.0)
     heat[3, 40:44] = np.nan
     start = end - columns * step_ms
+    report, limit = made_report(), 8000.0 if direction is Direction.READ else 3000.0
     found = HeatMap(
         target=target,
         direction=direction,
@@ -56,8 +58,9 @@ def made_map(
         throttled=throttled,
         top=units.sum(axis=0),
         ceiling=ceiling,
-        limit=8000.0 if direction is Direction.READ else 3000.0,
-        marks=marks_of(made_report(), target, Window(start, end)),
+        limit=limit,
+        limits=limits_of(report.changes, target, direction, Window(start, end), limit),
+        marks=marks_of(report, target, Window(start, end)),
     )
     return replace(found, labels=labels_of(found, names))
 

@@ -50,7 +50,7 @@ RAISED = Change(
     what="capacity",
     table="orders",
     who="autoscaling",
-    detail="read 6000 → 8000",
+    detail="read units 6,000 → 8,000",
     source="cloudtrail",
 )
 _HOT_KEY: KeyShown = {"PK": "ORDER#~k7f3a2c1b"}
@@ -202,7 +202,7 @@ def _findings(as_of: int, orders: Traffic) -> tuple[Finding, ...]:
         summary="report-cron scans orders: 4 calls, 18,000 read units (3%), and no pattern declares it",
         fingerprint="c0ffee00c0ffee00",
         caller="report-cron",
-        evidence={"units": 18_000, "share": 0.03},
+        evidence={"read_units": 18_000, "share_of_read_units": 0.03},
         advice=(
             Advice(
                 action="query-instead-of-scan",

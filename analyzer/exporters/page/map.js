@@ -13,10 +13,10 @@ import { clock, count } from "./words.js";
 
 const FINE_MS = 10 * 60_000;
 const AXIS = 22;
-const TOP = 54;
+const TOP = 50;
 const FLAT = 5;
 const NEAR = 0.04; // of the width: closer marks share one text
-const BEGAN = " began";
+const LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
 const KINDS = { "all-rows-jump": "rows jump together" };
 const KEYS = "Arrow keys move, Shift and arrows select a stretch, Enter pins or zooms, Escape goes back. The button table shows it in words.";
 
@@ -97,7 +97,7 @@ export function over() {
   const pin = pinned_cell();
   draw_overlay(parts.overlay, map, parts.edges, { cursor, pin, brush, pattern: state.pattern });
   const told = cursor ?? pin;
-  if (told === null) fill(parts.says, el("span", { class: "quiet", text: "Point at a cell, or move through them with the arrow keys." }));
+  if (told === null) fill(parts.says, el("span", { class: "quiet" }, "Point at a cell, or move by the arrow keys. ", ...with_code(map.how_to_see ?? "")));
   else {
     const column = told.column ?? column_of(map, Date.parse(map.rows[told.row].heat_max_at ?? map.start));
     const [name, more] = cell_words(map, told.row, column);
@@ -109,6 +109,11 @@ export function over() {
     one.classList.toggle("pointed", row === cursor?.row);
     one.classList.toggle("dim", state.pattern !== null && map.rows[row].pattern !== state.pattern && map.rows.some((each) => each.pattern === state.pattern));
   });
+}
+
+/** Return a text in which what stands between backticks is code. */
+function with_code(text) {
+  return text.split("`").map((one, number) => (number % 2 ? el("code", { text: one }) : one));
 }
 
 /** Move the cursor (null: away), or change the brush. */
@@ -162,8 +167,9 @@ function build({ figures }) {
     el("p", { class: "share-says" }, ...share_words(map, most_share)),
     el("div", { class: "labels" }, ...labels), el("div", { class: "heat-box" }, heat, box),
     el("ol", { class: "shares", "aria-hidden": "true" }, ...map.rows.map((row, number) => share_bar(row, tall[number], named[number], most_share))));
-  fill(at("map-says"), ...shape_words());
-  parts = { heat, top, overlay, box, says, labels, marks, figures, edges };
+  const events = el("span", { class: "events" });
+  fill(at("map-says"), ...shape_words(), events);
+  parts = { heat, top, overlay, box, says, labels, marks, events, figures, edges };
   show_foot(map, says);
   listen(box, () => map, (y) => row_at(edges, y));
 }
@@ -184,35 +190,38 @@ function shape_words() {
     ` ${one.row === null ? "" : `${map.rows[one.row].label}: `}${one.text}`));
 }
 
+/** Mark what happened by a letter over its line; what it was stands above the map, where texts do not meet. */
 function draw_marks() {
   const [from, to] = [shown_from(map), end_of(map)];
   const marks = map.marks.map((one) => ({ ...one, time: Date.parse(one.at) })).filter(({ time }) => time >= from && time < to);
-  fill(parts.marks, ...clusters(marks, (to - from) * NEAR).map((near, number) => {
-    const [first, ...others] = near;
-    const part = (first.time - from) / (to - from);
-    const made = el("span", { class: part > 0.6 ? "mark left" : "mark", title: near.map((one) => `${clock(one.at)} UTC ${one.what}`).join("\n") },
-      el("span", { class: "mark-text", text: first.what + others_words(first, others) }));
-    if (part > 0.6) made.style.right = `${100 * (1 - part)}%`;
-    else made.style.left = `${100 * part}%`;
-    made.style.maxWidth = `${100 * (part > 0.6 ? part : 1 - part)}%`;
-    made.style.paddingTop = `${(number % 3) * 14}px`;
+  const groups = clusters(marks, (to - from) * NEAR).slice(-LETTERS.length);
+  fill(parts.marks, ...groups.map(([first], number) => {
+    const made = el("span", { class: "mark" }, el("span", { class: "mark-tag", text: LETTERS[number] }));
+    made.style.left = `${(100 * (first.time - from)) / (to - from)}%`;
     return made;
   }));
+  fill(parts.events, ...groups.map((near, number) => el("span", { class: "event", title: near.map((one) => `${clock(one.at)} UTC ${one.what}`).join("\n") },
+    el("span", { class: "mark-tag", text: LETTERS[number] }), ` ${clock(near[0].at, null, 16)} ${near[0].what}${others_words(...near)}`)));
 }
 
 /** Say what else lies close to a mark: of what began the first, of all else how many. */
-function others_words(first, others) {
+function others_words(first, ...others) {
   if (others.length === 0) return "";
-  if (first.what.endsWith(BEGAN) || !others.every((one) => one.what.endsWith(BEGAN))) return ` and ${others.length} more`;
+  if (began(first) || !others.every(began)) return ` and ${others.length} more`;
   return `, then ${others[0].what}`;
+}
+
+function began(mark) {
+  return mark.kind === "finding";
 }
 
 /** Say what the lines of the target's own units are, in its colors. */
 function top_words() {
   const most = Math.max(...map.top.units.map((one) => one ?? 0));
-  const line = (name, text) => [el("br"), el("span", { class: `line ${name}`, "aria-hidden": "true" }), ` ${text}`];
+  const line = (name, ...texts) => [el("br"), el("span", { class: `line ${name}`, "aria-hidden": "true" }), " ", ...texts];
   return [`${map.direction} units a second`, el("br"), `${map.step_ms / 1000}-s mean, up to ${count(Math.round(most))}`,
-    ...(map.top.limit === null ? [] : line("limit", `provisioned ${count(map.top.limit)}`)),
+    ...(map.top.limit === null ? [] : line("limit", `provisioned ${count(map.top.limit)}`,
+      map.top.limits.length > 1 ? el("span", { class: "beside", text: " now" }) : "")),
     ...(map.top.ceiling > FLAT * most ? [] : line("one", `one partition ${count(map.top.ceiling)}`))];
 }
 
@@ -224,7 +233,7 @@ function clusters(marks, near) {
     if (last && mark.time - last[0].time <= near) last.push(mark);
     else found.push([mark]);
   }
-  return found.map((group) => group.sort((a, b) => a.what.endsWith(BEGAN) - b.what.endsWith(BEGAN)));
+  return found.map((group) => group.sort((a, b) => began(a) - began(b)));
 }
 
 /** Return the figure of the target's own units: the line as of now, limits as lines across. */
@@ -232,15 +241,17 @@ function top_figure(figure) {
   const x = map.top.units.map((_, column) => time_of(map, column) + map.step_ms / 2);
   const [first] = figure.data;
   const line = { ...first, x, y: map.top.units, line: { ...first?.line, color: color("heat-3"), width: 1.5 }, fillcolor: color("fill") };
-  const limits = (figure.layout.shapes ?? []).filter((one) => one.xref === "paper").map((one) => ({ ...one,
+  const limits = (figure.layout.shapes ?? []).filter((one) => one.name === "limit" || one.name === "ceiling").map((one) => ({ ...one,
     line: { ...one.line, color: color(one.line.dash === "solid" ? "hot-ink" : "quiet") } }));
+  const now = limits.findLast((one) => one.name === "limit");
+  if (now && map.top.limit !== null) now.x1 = end_of(map); // the map has moved on since the figure was made
   return { data: [line], layout: { ...figure.layout, shapes: limits } };
 }
 
 /** Return how far up the units go: to the limit too, where that does not press them flat. */
 function top_range() {
   const most = Math.max(1, ...map.top.units.map((one) => one ?? 0));
-  const limits = [map.top.limit, map.top.ceiling].filter((one) => one !== null && one <= FLAT * most);
+  const limits = [map.top.limit, ...map.top.limits.map((one) => one.units), map.top.ceiling].filter((one) => one !== null && one <= FLAT * most);
   return [0, 1.08 * Math.max(most, ...limits)];
 }
 
