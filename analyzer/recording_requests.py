@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from analyzer.requests.lexicon import Lexicon
     from analyzer.requests.tokens import Salt
 
-__all__ = ["Concealer", "tables_of"]
+__all__ = ["CLEAR", "Concealer", "tables_of"]
 
 _PLAIN = (
     *("v", "time", "op", "table", "index", "region", "account", "consistent", "forward", "limit", "select"),
@@ -34,7 +34,9 @@ _PLAIN = (
 """Fields that hold no key value; names of callers and patterns are the application's own, and shown everywhere."""
 
 _EXPRESSIONS = ("key_condition", "filter", "projection", "update", "condition")
-_CLEAR = frozenset({None, "reveal"})
+CLEAR = frozenset({None, "reveal"})
+"""What a record says of its keys where they stand as they were sent."""
+
 _LONGEST_VALUE = 2048
 _LONGEST_MESSAGE = 300
 _SHORT = 3
@@ -96,7 +98,7 @@ class Concealer:
         """Return the record to write of a request, field by field."""
         told = {name: getattr(line, name) for name in _PLAIN}
         record = {name: value for name, value in told.items() if value != _DEFAULTS.get(name, ABSENT)}
-        is_clear = line.keys in _CLEAR
+        is_clear = line.keys in CLEAR
         keep = self._keeping(table_name(line.table), is_clear=is_clear)
         record |= {"keys": "template" if line.keys == "template" else "token"}
         if is_clear or line.salt_id is not None:

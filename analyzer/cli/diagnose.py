@@ -112,7 +112,8 @@ def diagnose(  # noqa: PLR0913, PLR0917 -- one parameter an option
             looked = diagnosing.run(asked, tell)
         except KeyboardInterrupt:
             raise typer.Exit(0) from None
-    raise typer.Exit(exit_code(looked.diagnosis.report, fail_on))
+    has_failed = recorder is not None and recorder.has_failed
+    raise typer.Exit(2 if has_failed else exit_code(looked.diagnosis.report, fail_on))
 
 
 def _refuse_beside_daemon(record: Path | None, log: list[str] | None) -> None:

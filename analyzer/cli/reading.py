@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from analyzer.cli.foreign import foreign_blocks
 from analyzer.cli.inputs import STDIN
-from analyzer.cli.stretch import cut, last_time
+from analyzer.cli.stretch import cut, end_time
 from collectors.request_log.decoders.schema import DeclaredKeys
 from collectors.request_log.decoders.seam import Decoder
 from collectors.request_log.unpacking import Readable, is_packed, unpacked
@@ -135,8 +135,8 @@ def _end_of(log: LogFile) -> Instant | None:
     with log.path.open("rb") as file:
         if log.decoder is None and not is_packed(file.read(4)):
             file.seek(max(0, log.path.stat().st_size - _TAIL))
-            return last_time(file.read())
-    return max((time for block in read_blocks(log) if (time := last_time(block)) is not None), default=None)
+            return end_time(file.read())
+    return max((time for block in read_blocks(log) if (time := end_time(block)) is not None), default=None)
 
 
 def is_recording(path: Path) -> bool:

@@ -21,7 +21,7 @@ from analyzer.diagnose import as_beside
 from analyzer.model.sight import SourceName
 from analyzer.recording import read_recording
 from analyzer.recording_lines import counter_line
-from analyzer.recording_requests import Concealer
+from analyzer.recording_requests import CLEAR, Concealer
 from analyzer.recording_writer import gap_line, recording_lines, request_line
 
 if TYPE_CHECKING:
@@ -41,6 +41,8 @@ __all__ = ["Recorder"]
 class Recorder:
     """Writes a recording of each look, the newest in place of the one before; `note` says what it holds.
 
+    `has_failed` where the last one could not be written, which `note` says.
+
     The contract goes into it where it is one file. Whoever may see keys is told what they show in clear.
     """
 
@@ -54,9 +56,11 @@ class Recorder:
         self._clock = clock
         self._contract = plain_document(settings.contract) if settings.contract else None
         self.note = ""
+        self._has_clear_keys = False
+        self.has_failed = False
 
     def judge(self, recording: Recording, described: Mapping[str, Mapping[str, Any]]) -> Report:
-        """Write what was seen of a table with the requests of the logs, and judge what was written; raises OSError."""
+        """Write what was seen of a table with the requests of the logs, and judge what was written."""
         with ExitStack() as stack:
             requests = stack.enter_context(Thinned())
             logs = logs_of_look(self._logs, recording)
@@ -64,22 +68,23 @@ class Recorder:
             gaps = () if logs is None else tuple(logs.gaps())
             seen = recording if logs is None else as_beside(recording, gaps)
             self._write(msgspec.structs.replace(seen, contract=self._contract), described, counters, requests)
-        self.note = self._said(logs, requests)
-        if not self._bench.hides:
+        self.note = self.note if self.has_failed else self._said(logs, requests)
+        if self.has_failed or not self._bench.hides:
             return judge_beside(self._logs, recording, self._bench)
         return judge_recording(self._path, read_recording(self._path), self._settings)
 
     def keep(self, recording: Recording, described: Mapping[str, Mapping[str, Any]]) -> None:
-        """Write what a sweep saw: of no table, so that no request is of it; raises OSError."""
+        """Write what a sweep saw: of no table, so that no request is of it."""
         with Thinned() as nothing:
             self._write(msgspec.structs.replace(recording, contract=self._contract), described, (), nothing)
-        self.note = self._said(None, nothing)
+        self.note = self.note if self.has_failed else self._said(None, nothing)
 
     def _lay_down(self, logs: LogsBeside, requests: Thinned) -> Iterator[bytes]:
         """Keep the requests, and yield the lines of samplers' counters."""
         concealer = Concealer(self._bench.lexicon, self._bench.salt)
         for _, line in logs.lines():
             if line.counter is None:
+                self._has_clear_keys |= line.keys in CLEAR
                 requests.add(concealer.record(line))
             elif line.counter in {"dropped", "unsampled"}:
                 yield counter_line(line.counter, max(0, line.count))
@@ -101,7 +106,14 @@ class Recorder:
                 file.writelines(counters)
                 file.writelines(map(request_line, requests.records()))
 
-        replace_file_by(self._path, write)
+        self.has_failed = False
+        try:
+            replace_file_by(self._path, write)
+        except OSError as error:  # whoever is on call is told the verdict all the same
+            self.has_failed = True
+            self.note = (
+                f"{self._path} could not be written: {error.strerror or type(error).__name__}; nothing is recorded"
+            )
 
     def _said(self, logs: LogsBeside | None, requests: Thinned) -> str:
         """Say what of the requests the recording holds."""
@@ -110,6 +122,7 @@ class Recorder:
         if logs is None:
             told = f"{name} holds what AWS showed, and no request" if self._logs else f"{name} holds what AWS showed"
             return told + lacks
+        rests = _RESTS[self._bench.hides] + (_MORE if self._bench.hides and self._has_clear_keys else "")
         aside = [
             f"{number:,} {words}"
             for number, words in ((logs.others, "of other tables or places"), (logs.nameless, "that name no table"))
@@ -122,9 +135,10 @@ class Recorder:
         share = "" if requests.rate >= 1 else f" of {requests.seen:,} (1 in {round(1 / requests.rate)}, to stay small)"
         return (
             f"{name} holds what AWS showed and {requests.kept:,}{share} requests of the log, keys as tokens; the"
-            f" verdict rests on {_RESTS[self._bench.hides]}{left}{lacks}"
+            f" verdict rests on {rests}{left}{lacks}"
         )
 
 
 _RESTS = {True: "these, as that of a replay does", False: "clear keys, that of a replay on tokens"}
+_MORE = " (clear keys may tell more, whether sort keys follow the clock: look once without --record)"
 _NO_CONTRACT = "; the contract is several files and not in it: give --contract to the replay too"

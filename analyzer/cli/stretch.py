@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING
 
 from analyzer.errors import UsageError
 from analyzer.model.instant import DAY_MS, Instant, format_instant, parse_instant
+from analyzer.requests.stretches import APART_MS, FEW
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from analyzer.model.window import Window
 
-__all__ = ["cut", "first_time", "in_time_order", "last_time", "refuse_ages"]
+__all__ = ["cut", "end_time", "first_time", "in_time_order", "last_time", "refuse_ages"]
 
 _LONGEST_MS = 3 * 366 * DAY_MS
 """No request log reaches further; what seems to is a clock that was wrong."""
@@ -38,6 +39,14 @@ def first_time(lines: bytes) -> Instant | None:
 def last_time(lines: bytes) -> Instant | None:
     """Return the newest time of a block."""
     return max(_times(lines), default=None)
+
+
+def end_time(lines: bytes) -> Instant | None:
+    """Return the newest time of a block, but for few that lie a day or more beyond the others: a clock was wrong."""
+    times = sorted(_times(lines))
+    most = round(len(times) * FEW)
+    beyond = next((n for n in range(most, 0, -1) if times[-n] - times[-n - 1] >= APART_MS), 0)
+    return times[-1 - beyond] if times else None
 
 
 def _times(lines: bytes) -> Iterator[Instant]:

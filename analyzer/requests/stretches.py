@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from analyzer.requests.digest import Digest
 
-__all__ = ["APART_MS", "FIRST", "Run", "Stretches", "core_of"]
+__all__ = ["APART_MS", "FEW", "FIRST", "Run", "Stretches", "core_of"]
 
 APART_MS = DAY_MS
 """Requests closer than this to one another are of one stretch: tables rest for a night."""

@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from analyzer.cli import stretch
-from analyzer.cli.stretch import cut, first_time, in_time_order, last_time, refuse_ages
+from analyzer.cli.stretch import cut, end_time, first_time, in_time_order, last_time, refuse_ages
 from analyzer.errors import UsageError
-from analyzer.model.instant import format_instant
+from analyzer.model.instant import DAY_MS, format_instant
 from analyzer.model.window import Window
 
 if TYPE_CHECKING:
@@ -67,3 +67,16 @@ def test_requests_that_lie_years_apart_are_refused_with_both_days() -> None:
         UsageError, match="requests lie from 1970-01-01 to 1973-01-03: the clock of one was wrong; mend"
     ):
         refuse_ages(Window(0, 3 * 366 * day + 1), "mend")
+
+
+def test_the_end_of_a_log_is_not_that_of_one_clock_that_was_wrong() -> None:
+    def lines(*times: int) -> bytes:
+        return b"\n".join(f'{{"time":"{format_instant(time)}"}}'.encode() for time in times)
+
+    bulk = [DAY_MS + n for n in range(2000)]
+    future = 3 * DAY_MS
+    assert end_time(lines(*bulk)) == bulk[-1]
+    assert end_time(lines(future, *bulk, future)) == bulk[-1]
+    assert end_time(lines(*bulk, *[future] * 5)) == future
+    assert end_time(lines(*bulk[:10], future)) == future
+    assert end_time(b"") is None

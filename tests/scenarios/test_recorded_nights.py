@@ -136,6 +136,7 @@ def test_a_hot_key_of_the_log(night: Night, nightly: Nightly, tmp_path: Path) ->
     assert said["diagnosis"]["who"].startswith("importer")
     assert {one["table"] for one in said["patterns"]} == {"orders"}
     assert "1,100 requests of the log, keys as tokens" in nightly.told
+    assert "clear keys may tell more" in nightly.told
     assert "left out are 100 of other tables or places" in nightly.told
 
 
@@ -243,6 +244,23 @@ def test_whoever_may_see_keys_sees_them_while_the_recording_holds_tokens(
     assert KEY in shown.out
     assert "keys as tokens; the verdict rests on clear keys, that of a replay on tokens" in shown.err
     assert CANARY not in file.read_text("utf-8")
+
+
+def test_a_full_disk_takes_the_recording_and_not_the_verdict(
+    night: Night, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    night.done()
+    monkeypatch.setattr(recording_to, "replace_file_by", full)
+    file = tmp_path / "page.jsonl"
+    assert execute(["diagnose", "orders", "--record", str(file)]) == 2
+    shown = capsys.readouterr()
+    assert shown.out.startswith("CLEAN")
+    assert f"{file} could not be written: No space left on device; nothing is recorded" in shown.err
+    assert execute(["diagnose", "--record", str(file)]) == 2
+    assert capsys.readouterr().out.startswith("CLEAN")
 
 
 def test_a_recording_is_packed_where_its_name_says_so(
