@@ -47,8 +47,8 @@ def summary_of(key: KeyHeat, severity: Severity, why: str, caller: str | None, t
 
 
 def _asked(key: KeyHeat) -> str:
-    """Say what is asked for where more is than is served: what is served stands just under the ceiling then."""
-    if not key.tries or key.heat.value < _MORE * key.admitted.value:
+    """Say what is asked for where that is over the ceiling: what is served stands just under it then."""
+    if not key.tries or key.heat.value < max(1.0, _MORE * key.admitted.value):
         return ""
     times = number(round(key.heat.value, 2))
     return f", demand {number(round(key.heat.value * ceiling_of(key.direction)))} ({times} ×)"

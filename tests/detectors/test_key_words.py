@@ -54,6 +54,10 @@ def test_a_cool_key_is_told_by_when_it_breaks(heat: Estimate, end: str) -> None:
             {"tries": 900, "heat": exactly(1.24)},
             "takes 2,700 of 3,000 read units a second, demand 3,720 (1.24 ×), 900 tries refused, mostly from api: so",
         ),
+        (
+            {"tries": 900, "heat": exactly(0.99)},
+            "takes 2,700 of 3,000 read units a second, 900 tries refused, mostly from api: so",
+        ),
         ({"heat": exactly(1.24)}, "takes 2,700 of 3,000 read units a second, mostly from api: so"),
         ({"admitted": exactly(0), "tries": 90}, "had 90 read tries refused, mostly of api: so"),
     ],
@@ -64,6 +68,7 @@ def test_a_cool_key_is_told_by_when_it_breaks(heat: Estimate, end: str) -> None:
         "within the bounds",
         "refused",
         "more is asked for",
+        "no more than the ceiling",
         "nothing refused",
         "refused alone",
     ],
