@@ -7,10 +7,15 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from analyzer.cli.main import execute
+from analyzer.model.instant import format_instant
+from collectors.aws import rates
+from tests.support.incidents import MINUTE_MS, Night
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
+
+    from tests.support.emulator import LocalAws
 
 CODE = "RequestLimitExceeded"
 SAID = "Throughput exceeds the current throughput limit for your account."
@@ -87,3 +92,28 @@ def test_the_code_names_the_account_s_quota_in_a_log_of_every_shape(
     assert f"({CALLS} tries" in found["summary"]
     assert "by the account's quota of its region" in found["summary"]
     assert [one["action"] for one in found["advice"]] == ["back-off", "raise-account-quota"]
+
+
+def test_diagnose_names_the_quota_by_the_metrics_of_now_and_by_a_log_that_tells_the_code_alone(
+    emulator: LocalAws, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name, value in emulator.environment.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setitem(rates._PUBLISHED, ("cloudtrail", "LookupEvents"), 500.0)
+    emulator.limit("cloudtrail", "LookupEvents", None)
+    night = Night(emulator).table("orders").usual("orders", "GetItem", requests=5000)
+    refused: dict[str, Any] = {"throttles": 8000, "reasons": ["TableReadAccountLimitExceeded"]}
+    night.now("orders", "GetItem", requests=25_000, **refused).done()
+    assert execute(["diagnose", "orders"]) == 0
+    by_metrics = " ".join(capsys.readouterr().out.split())
+    assert "by the account's limit for one table" in by_metrics
+    log = tmp_path / "requests.jsonl"
+    times = [format_instant(night.end - 8 * MINUTE_MS + n * 200) for n in range(500)]
+    here = {"region": "us-east-1", "account": "123456789012", "error": CODE, "caller": "shop"}
+    log.write_text("".join(json.dumps(native(at, **here)) + "\n" for at in times), "utf-8")
+    assert execute(["diagnose", "orders", "--log", str(log)]) == 0
+    by_log = " ".join(capsys.readouterr().out.split())
+    assert "by the account's quota of its region, mostly those of shop" in by_log
+    for told in (by_metrics, by_log):
+        assert "raise-account-quota" in told
+        assert "raise-capacity" not in told
