@@ -269,6 +269,12 @@ class Walk:
             calls=DeferredBook(digest.calls),
         )
 
+    def span(self, digest: Digest) -> Window | None:
+        """Return the stretch of all that was read but for requests whose clock was wrong; None of nothing."""
+        self._stretches.take(digest)
+        core, _ = self._stretches.core(int(digest.totals().values[:, Count.REQUESTS].sum()))
+        return core or digest.span()
+
     def finish(
         self,
         digest: Digest,

@@ -114,8 +114,9 @@ def judge_logs(
             _walk(logs, stretch, walk, digest, readable, seen)
     except KeyboardInterrupt:
         was_stopped = True
-    digest.span()  # takes in the lines that wait, so that the counters are whole
-    past = _recalled(recall, digest, None)
+    digest.rest()  # takes in the lines that wait, so that the counters are whole
+    span = None if recall is None else walk.span(digest)
+    past = _recalled(recall, digest, None if span is None else span.end)
     gaps = (*_gaps(digest, logs, was_stopped=was_stopped), *past.gaps)
     report = walk.finish(digest, gaps=gaps, history=past.history)
     silent = [log for log in logs if not (digest.read.read and log.name in readable)] if not was_stopped else []
@@ -191,14 +192,12 @@ def _unread(digest: Digest) -> Iterator[Gap]:
 
 
 def _recalled(recall: Recall | None, digest: Digest, end: Instant | None) -> Remembered:
-    """Return what was before the end of what was read."""
+    """Return what was before the end of what was read; nothing where nothing was."""
     from analyzer.cli.remembered import Remembered  # noqa: PLC0415 -- light start
 
-    span = digest.span()
-    until = span.end if end is None and span is not None else end
-    if recall is None or until is None:
+    if recall is None or end is None:
         return Remembered()
-    return recall(until, {cell.target for cell in digest.totals().cells})
+    return recall(end, {cell.target for cell in digest.totals().cells})
 
 
 def judge_recording(path: Path, recording: Recording, settings: Settings, recall: Recall | None = None) -> Report:
@@ -217,7 +216,7 @@ def judge_recording(path: Path, recording: Recording, settings: Settings, recall
         newest = last_time(block)
         if recording.is_ordered and newest is not None:
             walk.advance(digest, slice_of(newest - _LATE_MS))
-    digest.span()  # takes in the lines that wait, so that the counters are whole
+    digest.rest()  # takes in the lines that wait, so that the counters are whole
     past = _recalled(recall, digest, recording.window.end)
     gaps = (*_unread(digest), *past.gaps)
     report = walk.finish(digest, window=recording.window, gaps=gaps, history=past.history)

@@ -71,6 +71,15 @@ def test_a_log_is_judged_beside_the_weeks_before_it(
     assert [gap for gap in report["gaps"] if gap["source"] == "history"] == []
 
 
+def test_one_clock_that_is_wrong_does_not_move_the_weeks_before(
+    quiet: Path, declared: Path, history: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lines = quiet.read_text("utf-8").splitlines()
+    late = json.loads(lines[0]) | {"time": "2099-01-01T00:00:00.000Z"}
+    quiet.write_text("\n".join([*lines, json.dumps(late)]) + "\n", "utf-8")
+    assert found(read(capsys, "analyze", quiet, "--contract", declared, "--history", history)) == OUT
+
+
 def test_standard_input_is_judged_beside_them_too(
     quiet: Path, declared: Path, history: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
