@@ -3,6 +3,7 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
+from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
@@ -24,8 +25,6 @@ from collectors.aws import rates
 from tests.support.incidents import MINUTE_MS, WRITE_KEY_RANGE, WRITES_PROVISIONED, Night
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from tests.support.emulator import LocalAws
 
 KEY = "TENANT#canary-90aa"
@@ -360,6 +359,8 @@ def test_an_index_with_contributor_insights_takes_no_third_round(
     said = capsys.readouterr().out
     assert said.startswith("FAULT  PK=~")
     assert f" in {2 + is_denied} rounds that wait for one another" in said
+    page = " ".join((Path(__file__).parents[2] / "docs/diagnose.md").read_text("utf-8").split())
+    assert "two rounds, three where an index has Contributor Insights and `DescribeInsightRules` is denied." in page
 
 
 @pytest.mark.parametrize("page", [["a", "b"], ["a", "b", "a", "b"]])
