@@ -1,4 +1,4 @@
-"""What all tests share: golden files, rewritten by `--rewrite-golden`."""
+"""What all tests share: golden files, rewritten by `--rewrite-golden`, and properties without a clock."""
 
 from __future__ import annotations
 
@@ -6,6 +6,10 @@ from pathlib import Path
 from typing import Protocol
 
 import pytest
+from hypothesis import settings
+
+settings.register_profile("dynascope", deadline=None)  # a busy machine makes no property wrong
+settings.load_profile("dynascope")
 
 pytest_plugins = ("tests.support.emulator",)
 

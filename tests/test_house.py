@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import settings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -123,3 +124,7 @@ def test_a_package_is_empty_or_holds_one_tuple(path: Path) -> None:
     tuples = [node for node in assigned if isinstance(node.value, ast.Tuple)]
     assert (len(assigned), len(tuples)) in {(0, 0), (1, 1)}, path
     assert all(isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) for node in others), path
+
+
+def test_no_property_fails_since_the_machine_is_busy() -> None:
+    assert settings().deadline is None
