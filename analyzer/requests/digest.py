@@ -23,8 +23,10 @@ from analyzer.requests.digest_calls import CallTable
 from analyzer.requests.digest_cells import CellTable
 from analyzer.requests.digest_columns import Columns
 from analyzer.requests.digest_counts import counts_of
-from analyzer.requests.digest_heavy import HeavySlices, KeyRows
+from analyzer.requests.digest_heavy import HeavySlices
+from analyzer.requests.digest_hours import Hours
 from analyzer.requests.digest_intake import Intake
+from analyzer.requests.digest_key_rows import KeyRows
 from analyzer.requests.digest_key_slices import Kept
 from analyzer.requests.digest_keys import FormTable
 from analyzer.requests.digest_limits import DigestLimits
@@ -54,18 +56,11 @@ if TYPE_CHECKING:
 __all__ = ["Digest"]
 
 _SECONDS = SLICE_MS // 1000
-_HOUR_MS = 3_600_000
-_CELL_BITS = 32
-_CELL_MASK = (1 << _CELL_BITS) - 1
 _FEW = 128
 """So many lines are worth looking at together; a block of 256 KB holds some 280."""
 
 _MOST_SERIES = 720
 """A window of more slices gets no series: it would be mostly zeros."""
-
-
-def _shape_of(lexicon: Lexicon, table: str, value: str) -> str:
-    return lexicon.template(table, value, clear="~" not in value)
 
 
 class Digest:
@@ -89,7 +84,7 @@ class Digest:
         self._read = ReadCounters()
         self._reader = LineReader()
         self._waiting: list[Line] = []
-        self._shapes = lru_cache(maxsize=4096)(partial(_shape_of, lexicon))
+        self._shapes = lru_cache(maxsize=4096)(lexicon.template_as_kept)
         self._intake = Intake(self._read, limits.ids)
         self._forms = FormTable()
         self._cells = CellTable(limits.cells)
@@ -102,7 +97,7 @@ class Digest:
         self._calls = CallTable(limits.calls, reader.finish)
         self._calls_horizon_ms = calls_horizon_ms
         self._finder = CallFinder(self._columns.router, self._cells, reader)
-        self._hours: dict[str, set[int]] = {}
+        self._hours = Hours(self._cells, limits.hours)
         self._rows: list[KeyRows] = []
         self._row_count = 0
         self._pending: list[Rows] = []
@@ -181,7 +176,7 @@ class Digest:
         seconds, cells, counts, buckets = counts_of(self._pending)
         self._pending = []
         self._pending_count = 0
-        self._note_hours(self._slices.add_rows(seconds // _SECONDS, cells, counts, buckets))
+        self._hours.note(self._slices.add_rows(seconds // _SECONDS, cells, counts, buckets))
         if self._row_count > self._limits.rows:
             self._fold()
         if len(self._slices) > self._limits.slices:
@@ -192,18 +187,6 @@ class Digest:
         """Count everything that waits."""
         self._settle(None)
         self._add_pending()
-
-    def _note_hours(self, touched: np.ndarray) -> None:
-        hours = np.unique((touched[:, 0] * SLICE_MS // _HOUR_MS << _CELL_BITS) | touched[:, 1])
-        for code in hours.tolist():
-            self._add_hours(self._cells.cells[code & _CELL_MASK].shape.fingerprint, {code >> _CELL_BITS})
-
-    def _add_hours(self, fingerprint: str, hours: set[int]) -> None:
-        """Remember the first hours of a shape, so that parts merge in any order to the same."""
-        known = self._hours.setdefault(fingerprint, set())
-        if not hours <= known:
-            known |= hours
-            self._hours[fingerprint] = set(sorted(known)[: self._limits.hours])
 
     def _count_failures(self, lines: list[Line], rows: Rows, failures: list[tuple[int, Failure]]) -> None:
         """Count failed tries in the cells of their calls, and refused ones at their keys."""
@@ -253,6 +236,11 @@ class Digest:
         if self._calls_horizon_ms is not None:
             self._calls.forget_before(max(instant, self._newest * 1000 - self._calls_horizon_ms))
 
+    def rest(self) -> None:
+        """Let go of what only reading needs: no more will be read, or requests that come twice count twice."""
+        self._flush()
+        self._intake.forget()
+
     def slices(self) -> list[Instant]:
         """Return the starts of the slices that are kept, in order."""
         self._flush()
@@ -274,7 +262,7 @@ class Digest:
     def hours(self) -> dict[str, int]:
         """Return in how many clock hours each fingerprint was seen; beyond the limit they are no longer counted."""
         self._flush()
-        return {fingerprint: len(hours) for fingerprint, hours in self._hours.items()}
+        return {fingerprint: len(hours) for fingerprint, hours in self._hours.plain().items()}
 
     def salts(self) -> frozenset[str]:
         """Return the names of the salts that tokens were made with; keys of different ones are never merged."""
@@ -355,8 +343,7 @@ class Digest:
         self._heavy.merge(other._heavy, cells, sides)
         self._rare.merge(other._rare, cells)
         self._calls.merge(other._calls, cells)
-        for fingerprint, hours in other._hours.items():
-            self._add_hours(fingerprint, hours)
+        self._hours.merge(other._hours)
         self._squeezed += other.read.squeezed
         self._salts |= other.salts()
         self._read.add(other.read)
@@ -372,7 +359,7 @@ class Digest:
                 read=self.read,
                 forgotten=self._forgotten,
                 salts=sorted(self.salts()),
-                hours={fingerprint: sorted(hours) for fingerprint, hours in self._hours.items()},
+                hours=self._hours.plain(),
                 ids=(self._intake.since, list(self._intake.recent), list(self._intake.older)),
                 slices=self._slices.plain(),
                 rare=self._rare.plain(),
@@ -401,7 +388,7 @@ class Digest:
         digest._squeezed = state.read.squeezed
         digest._forgotten = state.forgotten
         digest._salts = set(state.salts)
-        digest._hours = {fingerprint: set(hours) for fingerprint, hours in state.hours.items()}
+        digest._hours.restore(state.hours)
         digest._intake.since, recent, older = state.ids
         digest._intake.recent, digest._intake.older = set(recent), set(older)
         digest._slices = SliceCounts.from_plain(state.slices)

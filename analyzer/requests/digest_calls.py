@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
 __all__ = ["CallTable"]
 
-_SPARE = 4
-"""A quarter more calls than the bound may wait before room is made; a heavy one takes the room of ten."""
+_SPARE = 8
+"""An eighth more calls than the bound may wait before room is made; a heavy one takes the room of ten."""
 
 _OF_A_NAME = 10
 """One name may take a tenth of the bound: beyond it the newest of its calls are kept."""

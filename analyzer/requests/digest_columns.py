@@ -12,7 +12,7 @@ import numpy as np
 
 from analyzer.requests.digest_block import ABSENT
 from analyzer.requests.digest_codes import CodeMap
-from analyzer.requests.digest_heavy import KeyRows
+from analyzer.requests.digest_key_rows import KeyRows
 from analyzer.requests.digest_keyed import Keys, keys_of, signatures_of
 from analyzer.requests.digest_keys import NO_KEY, KeySpace, canonical_all
 from analyzer.requests.digest_parts import PartReader, TableCall, spread

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
-from zlib import crc32
 
 import numpy as np
 
 from analyzer.model.counts import KeyLevel
 from analyzer.model.finding import Direction
 from analyzer.requests.digest_cells import WEIGHT_SCALE
+from analyzer.requests.digest_key_rows import KeyRows
 from analyzer.requests.digest_keys import prefix_of
 from analyzer.requests.digest_sides import COLD_KEYS, REGISTERS, SLICE_SECONDS, SideKeys, Track
 from analyzer.statistics.space_saving import SpaceSaving
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
     from analyzer.requests.digest_keys import FormTable
     from analyzer.requests.digest_sides import Name
 
-__all__ = ["CEILINGS", "HeavySlices", "KeyRows"]
+__all__ = ["CEILINGS", "HeavySlices"]
 
 CEILINGS = {Direction.READ: 3000 * 2 * WEIGHT_SCALE, Direction.WRITE: 1000 * 2 * WEIGHT_SCALE}
 """What one partition serves in a second, as a weight (Developer Guide, "Designing partition keys")."""
@@ -39,74 +38,14 @@ _RING_HEAT = 0.02
 _KEYS_A_CEILING = 20
 _WIDEST = 1_000_000
 _MOST_NAMES = 8192
-"""So many names are remembered, so that those of heavy keys lie in memory once."""
+"""So many names, and so many numbers, are remembered, so that those of heavy keys lie in memory once."""
 
 _SMALL, _MOST_SMALL = np.uint16, 1 << 16
 """Numbers of two bytes are sorted in linear time."""
 
-_OF_NOTHING = hash(b"")
 _NO_SORTS = np.zeros(0, dtype=np.int64)
 _MIX = -7046029254386353131
 """An odd number that tells the codes of equal keys in different groups apart."""
-
-
-class KeyRows(NamedTuple):
-    """What records did to keys, one row each: `halves` of units, `sampled` 1 for a record, and throttled `tries`.
-
-    `parts` and `sorts` are partition and sort keys (empty: none), `hashes` and `pair_hashes` theirs, good within
-    one process, `marks` others that every process agrees on.
-    """
-
-    seconds: np.ndarray
-    cells: np.ndarray
-    halves: np.ndarray
-    sampled: np.ndarray
-    tries: np.ndarray
-    forms: np.ndarray
-    hashes: np.ndarray
-    pair_hashes: np.ndarray
-    marks: np.ndarray
-    has_sort: np.ndarray
-    parts: list[bytes]
-    sorts: list[bytes]
-
-    @classmethod
-    def of(
-        cls,
-        seconds: np.ndarray,
-        cells: np.ndarray,
-        halves: np.ndarray,
-        forms: np.ndarray,
-        parts: list[bytes],
-        sorts: list[bytes],
-        tries: np.ndarray | None = None,
-    ) -> KeyRows:
-        """Make rows of records, or, with `tries`, of refused tries."""
-        count = len(parts)
-        hashes = np.fromiter(map(hash, parts), np.int64, count)
-        sort_hashes = np.fromiter(map(hash, sorts), np.int64, count)
-        return cls(
-            seconds,
-            cells,
-            halves,
-            np.full(count, 1 if tries is None else 0),
-            np.zeros(count, dtype=np.int64) if tries is None else tries,
-            forms,
-            hashes,
-            hashes * 1_000_003 ^ sort_hashes,
-            np.fromiter(map(crc32, parts), np.int64, count),
-            sort_hashes != _OF_NOTHING,
-            parts,
-            sorts,
-        )
-
-    @classmethod
-    def joined(cls, rows: Sequence[KeyRows]) -> KeyRows:
-        """Put rows one after the other."""
-        *columns, parts, sorts = zip(*rows, strict=True)
-        arrays: list[Any] = [np.concatenate(column) for column in columns]
-        texts = [list(chain.from_iterable(column)) for column in (parts, sorts)]
-        return cls(*(arrays + texts))
 
 
 class _Rows(NamedTuple):
@@ -159,6 +98,8 @@ class HeavySlices:
         self._write = write
         self._most_past = most_past
         self._names: dict[Any, Any] = {}
+        self._numbers: dict[int, int] = {}
+        self._settled = -1
         self.slices: dict[int, dict[int, SideKeys]] = {}
         self.past: dict[int, SideKeys] = {}
 
@@ -232,6 +173,19 @@ class HeavySlices:
         self._fold_prefixes(every, rows, forms, groups)
         _mark(of_parts, rows.marks, groups.side_keys)
         _add_tries(rows, group, np.array(cells.weights), groups)
+        self._settle_before(int(slices.max()) - 1)
+
+    def _settle_before(self, number: int) -> None:
+        """Make slices small that are over."""
+        if number <= self._settled:
+            return
+        if len(self._numbers) > _MOST_NAMES:
+            self._numbers.clear()
+        for over, sides in self.slices.items():
+            if self._settled <= over < number:
+                for keys in sides.values():
+                    keys.settle(self._numbers)
+        self._settled = number
 
     def _groups(self, codes: list[int], totals: np.ndarray, first: int, cells: CellTable) -> _Group:
         n_sides = len(cells.sides)

@@ -29,6 +29,10 @@ class Intake:
         self._most_ids = most_ids
         self._clock = Clock()
 
+    def forget(self) -> None:
+        """Forget the request ids."""
+        self.recent, self.older = set(), set()
+
     def admit(self, told: Told, latest: int | None) -> tuple[Told, np.ndarray]:
         """Return what the lines to count tell, with their seconds; none later than `latest` (a second)."""
         seconds = self._clock.seconds(told.time)

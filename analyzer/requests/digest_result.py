@@ -139,13 +139,13 @@ def _heavy_key(level: KeyLevel, name: Name, high: int, known: _Known, direction:
             continue
         least, most = bounds(name)
         low += least
-        series.append(track.best if number is None else (number, least, most))
+        series.append(track.past.best if number is None else (number, least, most))
         sampled += track.sampled
         requests += track.requests
         sorts = max(sorts, track.sorts)
         for cell, weight in track.by_cell():
             cells[cell] = cells.get(cell, 0) + weight
-        if track.ring is not None or track.peak is not None:
+        if track.ring is not None or track.past.peak is not None:
             top, seconds, first = track.seconds(CEILINGS[direction], number or 0)
             peak, over, since = either(max, peak, top), over + seconds, either(min, since, first)
     tries = sum([sketch.bounds(name)[0] for sketch in known.tries])

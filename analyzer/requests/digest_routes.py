@@ -83,7 +83,7 @@ class Router:
         self._lexicon = lexicon
         self._forms = forms
         self._cells = cells
-        self._most = most
+        self._most = self._most_values = most
         self._budget = budget
         self._allowance = 0
         self._newest: int | None = None
@@ -256,7 +256,7 @@ class Router:
             cell = binding.seen.get(tail or raw)
             cells[at] = self._learn(binding, tail or raw, raw) if cell is None else cell
             if tail:
-                if len(known) >= self._most:
+                if len(known) >= self._most_values:
                     known.clear()
                 known[code, signatures[at]] = cells[at]
         return cells

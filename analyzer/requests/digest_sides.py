@@ -16,7 +16,17 @@ from analyzer.statistics.space_saving import SpaceSaving
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-__all__ = ["COLD_KEYS", "REGISTERS", "SLICE_SECONDS", "Name", "SideKeys", "Track", "either", "estimate_distinct"]
+__all__ = [
+    "COLD_KEYS",
+    "NO_PAST",
+    "REGISTERS",
+    "SLICE_SECONDS",
+    "Name",
+    "SideKeys",
+    "Track",
+    "either",
+    "estimate_distinct",
+]
 
 REGISTERS = 256
 """Registers of the estimate of how many partition keys there were (HyperLogLog, standard error 6.5 %)."""
@@ -34,14 +44,36 @@ _NOTHING: SpaceSaving[Name] = SpaceSaving(COLD_KEYS)
 """Stands for every sketch into which nothing was put, and is never changed: most have no refused tries, no prefixes."""
 
 
+class Past(Struct, frozen=True, gc=False):
+    """What is known of a key in slices that were forgotten.
+
+    `peak` is the most in a second, `over` how many seconds stood at the ceiling, `since` the first slice with a ring,
+    `best` the heaviest slice as (number, low, high).
+    """
+
+    peak: int | None = None
+    over: int = 0
+    since: int | None = None
+    best: tuple[int, int, int] = (0, 0, 0)
+
+    def joined(self, other: Past) -> Past:
+        """Return what both know together."""
+        return Past(
+            either(max, self.peak, other.peak),
+            self.over + other.over,
+            either(min, self.since, other.since),
+            other.best if other.best[2] > self.best[2] else self.best,
+        )
+
+
+NO_PAST = Past()
+
+
 class Track(Struct, gc=False):
     """What is known of a kept key beside its weight.
 
     `requests` is weighted, `ring` has a weight a second. `cells` are cell, weight, cell, weight and so on: there are
     tens of thousands of tracks, most have one cell, and a map takes four times the memory.
-
-    Of slices that were forgotten: `peak` is the most in a second, `over` how many seconds stood at the ceiling, `since`
-    the first slice with a ring, `best` the heaviest slice as (number, low, high).
     """
 
     sampled: int = 0
@@ -49,10 +81,7 @@ class Track(Struct, gc=False):
     sorts: int = 0
     cells: tuple[int, ...] = ()
     ring: list[int] | None = None
-    peak: int | None = None
-    over: int = 0
-    since: int | None = None
-    best: tuple[int, int, int] = (0, 0, 0)
+    past: Past = NO_PAST
 
     def add(self, other: Track) -> None:
         """Take in what another part of the same slice, or of the past, knows."""
@@ -69,11 +98,8 @@ class Track(Struct, gc=False):
         if other.ring is not None:
             mine = self.ring
             self.ring = other.ring if mine is None else [a + b for a, b in zip(mine, other.ring, strict=True)]
-        self.over += other.over
-        self.peak = either(max, self.peak, other.peak)
-        self.since = either(min, self.since, other.since)
-        if other.best[2] > self.best[2]:
-            self.best = other.best
+        if other.past is not NO_PAST:
+            self.past = self.past.joined(other.past)
 
     def by_cell(self) -> Iterator[tuple[int, int]]:
         """Yield each cell with its weight."""
@@ -89,20 +115,27 @@ class Track(Struct, gc=False):
 
     def plain(self) -> dict[str, Any]:
         """Return the whole state."""
-        return msgspec.structs.asdict(self) | {"cells": dict(self.by_cell())}
+        fields = msgspec.structs.asdict(self) | {"cells": dict(self.by_cell())}
+        return fields | msgspec.structs.asdict(fields.pop("past"))
 
     @classmethod
     def from_plain(cls, state: dict[str, Any]) -> Track:
         """Rebuild from the state."""
         cells = {int(cell): weight for cell, weight in state["cells"].items()}
-        return msgspec.convert(state | {"cells": tuple(chain.from_iterable(cells.items()))}, cls, strict=False)
+        past = msgspec.convert(state, Past, strict=False)
+        fields = state | {
+            "cells": tuple(chain.from_iterable(cells.items())),
+            "past": NO_PAST if past == NO_PAST else past,
+        }
+        return msgspec.convert(fields, cls, strict=False)
 
     def seconds(self, ceiling: int, number: int) -> tuple[int | None, int, int | None]:
         """Return the most in a second, how many stood at the ceiling (a weight), and the first slice with a ring."""
+        past = self.past
         if self.ring is None:
-            return self.peak, self.over, self.since
-        over = self.over + sum(weight >= ceiling for weight in self.ring)
-        return either(max, self.peak, max(self.ring)), over, either(min, self.since, number)
+            return past.peak, past.over, past.since
+        over = past.over + sum(weight >= ceiling for weight in self.ring)
+        return either(max, past.peak, max(self.ring)), over, either(min, past.since, number)
 
 
 def either(choose: Callable[[int, int], int], one: int | None, other: int | None) -> int | None:
@@ -159,9 +192,16 @@ class SideKeys:
         for level in _EVERY_LEVEL:
             sketch = self.sketches[level]
             for name, track in self.tracks[level].items():
-                track.peak, track.over, track.since = track.seconds(ceiling, number)
+                track.past = Past(*track.seconds(ceiling, number), (number, *sketch.bounds(name)))
                 track.ring = None
-                track.best = (number, *sketch.bounds(name))
+
+    def settle(self, numbers: dict[int, int]) -> None:
+        """Share equal numbers, of which thousands lie in memory once a slice is over; `numbers` are known ones."""
+        for sketch in self.sketches:
+            sketch.share(numbers)
+        for tracks in self.tracks:
+            for track in tracks.values():
+                track.requests = numbers.setdefault(track.requests, track.requests)
 
     def plain(self) -> list[Any]:
         """Return the whole state."""

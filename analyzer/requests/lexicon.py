@@ -124,6 +124,10 @@ class Lexicon:
         """
         return _template(self._words(table), value, clear=clear)
 
+    def template_as_kept(self, table: str, value: str) -> str:
+        """Return the shape of a value that lies in a digest, which is clear unless it bears a token."""
+        return self.template(table, value, clear="~" not in value)
+
     def classify(
         self, table: str, attribute: str, operator: str, values: tuple[str, ...] | None, *, clear: bool = True
     ) -> KeyPredicate:

@@ -138,6 +138,11 @@ class SpaceSaving(Generic[Key]):
         self._lows = {key: low for key, low, _ in kept}
         self._slacks = {key: high - low for key, low, high in kept if high > low}
 
+    def share(self, numbers: dict[int, int]) -> None:
+        """Let equal weights be one object, that of `numbers`; new ones are added there."""
+        self._lows = {key: numbers.setdefault(low, low) for key, low in self._lows.items()}
+        self._slacks = {key: numbers.setdefault(slack, slack) for key, slack in self._slacks.items()}
+
     def plain(self) -> tuple[int, int, int, list[tuple[Key, int, int]]]:
         """Return the whole state: capacity, floor, total, and (key, low, slack) of each key."""
         return (

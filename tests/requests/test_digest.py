@@ -145,6 +145,12 @@ class TestLines:
         digest.update(lines_of([line(request_id="R0"), line(request_id="R5")]), now=START_MS)
         assert digest.read.duplicate == 1
 
+    def test_ids_are_let_go_once_no_more_will_be_read(self) -> None:
+        digest = digest_of(line(request_id="a"), line(request_id="a"))
+        digest.rest()
+        assert (digest.read.read, digest.read.duplicate) == (1, 1)
+        assert not digest._intake.recent
+
     def test_an_unknown_operation_is_kept(self) -> None:
         (cell,) = result_of(line("TimeTravel")).cells
         assert cell.shape.operation == "TimeTravel"

@@ -14,7 +14,9 @@ from analyzer.contract.load import load_contract
 from analyzer.model.counts import Cell, Counts, KeyLevel
 from analyzer.model.request import RequestRecord
 from analyzer.model.window import Window
+from analyzer.requests import digest_heavy
 from analyzer.requests.digest import Digest
+from analyzer.requests.digest_limits import DigestLimits
 from tests.support.plain_digest import PlainDigest
 
 if TYPE_CHECKING:
@@ -90,3 +92,21 @@ def test_the_true_weight_of_every_heavy_key_lies_within_its_bounds(plain: PlainD
             for key in heavy.keys:
                 if key.name.level is not KeyLevel.PREFIX and key.name in weights:
                     assert key.low <= weights[key.name] <= key.high
+
+
+def test_what_is_remembered_of_values_and_numbers_is_bounded_and_changes_nothing(
+    lexicon: Lexicon, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    limits = DigestLimits(rows=200, batch=200)
+    wanted, digest = Digest(lexicon, limits), Digest(lexicon, limits)
+    lines = LOG.splitlines(keepends=True)
+    blocks = [b"".join(lines[at : at + 200]) for at in range(0, len(lines), 200)]
+    for block in blocks:
+        wanted.update(block)
+    monkeypatch.setattr(digest_heavy, "_MOST_NAMES", 4)
+    digest._columns.router._most_values = 1
+    for block in blocks:
+        digest.update(block)
+    assert len(digest._columns.router._valued) == 1
+    assert by_cell(digest.totals()) == by_cell(wanted.totals())
+    assert digest.totals().keys == wanted.totals().keys
