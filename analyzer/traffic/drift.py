@@ -43,7 +43,10 @@ class Tolerance(NamedTuple):
 
 
 class Facet(NamedTuple):
-    """One side of a pattern: what was seen and what is declared, as words and as an interval with its upper bound."""
+    """One side of a pattern: what was seen and what is declared, as words and as an interval with its upper bound.
+
+    `breaking` are the rows that break it, where each of their requests does.
+    """
 
     name: str
     standing: Standing
@@ -52,6 +55,7 @@ class Facet(NamedTuple):
     text: str
     declared: str
     is_harm: bool = False
+    breaking: tuple[PatternTraffic, ...] = ()
 
 
 def facets_of(declared: Declared, rows: list[PatternTraffic], traffic: Traffic, tolerance: Tolerance) -> list[Facet]:
@@ -83,12 +87,12 @@ def _part(
     is_harm: bool = False,
 ) -> Facet | None:
     """Judge which share of requests breaks a declaration that says how each of them is."""
-    whole = sum(row.observed for row in of)
+    whole, rows = sum(row.observed for row in of), tuple(breaking)
     if not whole:
         return None
-    share = share_bounds(sum(row.observed for row in breaking), whole)
+    share = share_bounds(sum(row.observed for row in rows), whole)
     where = standing(share, most=tolerance.other_share) if whole >= tolerance.least else Standing.UNKNOWN
-    return Facet(name, where, share, tolerance.other_share, text, declared, is_harm)
+    return Facet(name, where, share, tolerance.other_share, text, declared, is_harm, rows)
 
 
 def _number(name: str, seen: Estimate, declared: float, observed: int, tolerance: Tolerance, text: str) -> Facet:
@@ -156,7 +160,8 @@ def _caller(declared: Declared, rows: list[PatternTraffic], traffic: Traffic, to
     is_clear = not others and whole >= tolerance.least
     where = Standing.OUT if observed >= tolerance.least else Standing.IN if is_clear else Standing.UNKNOWN
     names = ", ".join(sorted({row.caller for row in strangers if row.caller is not None}))
-    return Facet("caller", where, share, 0.0, f"of {names}", ", ".join(declared.callers))
+    text = f"of {names}"
+    return Facet("caller", where, share, 0.0, text, ", ".join(declared.callers), breaking=tuple(strangers))
 
 
 def _filter(declared: Declared, rows: list[PatternTraffic], tolerance: Tolerance) -> Facet | None:

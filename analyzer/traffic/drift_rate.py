@@ -47,7 +47,7 @@ def rate_facet(declared: Declared, rows: list[PatternTraffic], traffic: Traffic,
     factor = max([tolerance.margin, *declared.surge.values()])
     most = _most_mean(declared) * factor
     where = standing(mean, most=most) if seconds >= _LEAST_SECONDS else Standing.UNKNOWN
-    facet = Facet("rate", where, mean, most, "requests a second", _declared_text(declared))
+    facet = Facet("rate", where, mean, most, "requests a second on average", _declared_text(declared))
     if declared.p95_rate is None or where is Standing.OUT:
         return facet
     return _by_minute(facet, declared.p95_rate * factor, rows, traffic)

@@ -99,7 +99,7 @@ def test_minutes_are_looked_at_where_every_call_is_there() -> None:
     counts = (*[1] * 10, *[12] * 10)
     partly = rate(130, Window(0, 1_200_000), each_minute(*counts[1:]), p95_rate=0.05, peak_rate=1.0)
     assert partly is not None
-    assert partly.text == "requests a second"
+    assert partly.text == "requests a second on average"
     lacks: tuple[dict[str, Any], ...] = ({"share": 0.5}, {"dropped": 3})
     for lacking in lacks:
         thin = CallBook(each_minute(*counts).calls, **lacking)

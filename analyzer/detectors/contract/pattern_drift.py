@@ -15,6 +15,7 @@ from analyzer.model.finding import Advice, Confidence, Direction, Finding, Risk,
 from analyzer.model.instant import DAY_SECONDS
 from analyzer.model.sight import Horizon, Sight, Skipped, SkipReason, SourceName
 from analyzer.statistics.rates import Standing
+from analyzer.traffic.begun import began
 from analyzer.traffic.drift import Facet, Tolerance, facets_of
 from analyzer.traffic.drift_rate import key_rate_facet, past_facet, rate_facet
 from analyzer.traffic.measure import add, busiest_caller, evidence_of
@@ -31,7 +32,10 @@ _SHARES = frozenset({"index", "consistency", "caller", "filter", "discards", "or
 
 
 class PatternDrift(Struct, frozen=True):
-    """Judges each pattern's requests facet by facet; one that lies wholly outside its bounds convicts."""
+    """Judges each pattern's requests facet by facet; one that lies wholly outside its bounds convicts.
+
+    It began when the first requests came that break the facet which is told first, where the call book shows that.
+    """
 
     margin: Positive = 1.5
     other_share: Share = 0.05
@@ -101,6 +105,7 @@ class PatternDrift(Struct, frozen=True):
             caller=caller,
             cause=out[0].name.replace("_", "-"),
             direction=direction,
+            first_seen=began(out[0].breaking, traffic),
             evidence={
                 **{f"{facet.name}_standing": facet.standing.value for facet in facets},
                 **{name: value for facet in out for name, value in evidence_of(**{facet.name: facet.seen}).items()},

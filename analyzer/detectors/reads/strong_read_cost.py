@@ -15,6 +15,7 @@ from analyzer.detectors.words import between, number, who
 from analyzer.model.estimate import ZERO
 from analyzer.model.finding import Confidence, Direction, Finding, Risk, Severity
 from analyzer.model.sight import Horizon, Sight, Skipped
+from analyzer.traffic.begun import began
 from analyzer.traffic.guards import guarding_share
 from analyzer.traffic.measure import add, busiest_caller, evidence_where
 
@@ -80,6 +81,7 @@ class StrongReadCost(Struct, frozen=True):
             caller=caller,
             pattern=rows[0].attribution.pattern,
             direction=Direction.READ,
+            first_seen=began(rows, traffic),
             evidence={
                 **evidence_where(is_told, read_units=units if is_told else ZERO),
                 "saving_percent": 50,

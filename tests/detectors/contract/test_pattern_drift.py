@@ -12,6 +12,7 @@ from analyzer.model.shape import Attribution, AttributionKind
 from analyzer.model.sight import Skipped, SkipReason
 from analyzer.model.traffic import Declared, PatternTraffic, Place
 from analyzer.model.window import Window
+from tests.support.calls import book, call, item
 from tests.support.evidence import CASES, GSI2, UNDECLARED, key, row, shape, traffic
 
 STRONG = shape("GetItem", "g", consistent=True)
@@ -48,6 +49,21 @@ def test_reads_that_must_be_strong_and_are_not_are_harm() -> None:
         ("update-declaration", None),
     ]
     assert "segmented_share" not in one.evidence
+
+
+def test_it_began_with_the_first_request_that_breaks_what_is_told_first() -> None:
+    strongly = [call(at=at, of=STRONG, key=item(f"CASE#{at}")) for at in range(900, 1800)]
+    rows, half = (row(EVENTUAL, requests=900), row(STRONG, requests=900)), Window(0, 1_800_000)
+    (one,) = found(*rows, declared={"consistency": "eventual"}, window=half, calls=book(*strongly))
+    assert (one.cause, one.first_seen) == ("consistency", 900_000)
+    strangers: dict[str, Any] = {
+        "known_callers": frozenset({"job"}),
+        "patterns": {"load-case": Declared(id="load-case", callers=("web",))},
+    }
+    calls = book(*(call(at=at, caller="job", key=item(f"CASE#{at}")) for at in range(900, 1800)))
+    by_job = row(shape(fingerprint="getitem"), caller="job", requests=900)
+    (other,) = found(by_job, place=Place(declared=True, **strangers), window=half, calls=calls)
+    assert (other.cause, other.first_seen) == ("caller", 900_000)
 
 
 def test_harm_comes_first_of_all_that_has_drifted() -> None:
@@ -102,7 +118,7 @@ def test_a_rate_beside_another_facet_is_certain() -> None:
     (one,) = found(row(STRONG, requests=9000), declared={"p95_rate": 1.0, "consistency": "eventual"}, window=HOUR)
     assert (one.confidence, one.cause) == (Confidence.CERTAIN, "consistency")
     assert "2.5 [" in one.summary
-    assert "requests a second (declared: p95 1)" in one.summary
+    assert "requests a second on average (declared: p95 1)" in one.summary
 
 
 def test_at_an_index_the_command_names_it_and_segments_are_told() -> None:

@@ -9,6 +9,7 @@ from analyzer.model.finding import Confidence, Finding, Risk, Severity
 from analyzer.model.shape import Attribution, AttributionKind
 from analyzer.model.sight import Sight
 from analyzer.model.traffic import Declared, Place
+from analyzer.model.window import Window
 from tests.support.calls import book, call, item
 from tests.support.evidence import ALL_REQUEST_SIGHTS, UNDECLARED, row, shape, traffic
 
@@ -40,6 +41,13 @@ def test_a_strong_read_of_a_pattern_that_is_eventual_is_low_with_its_saving() ->
     assert (one.evidence["saving_percent"], one.evidence["saving_per_month_usd"]) == (50, 1.64)
     assert "although pattern load-case is declared eventual: 3,000 read units, half of them for nothing" in one.summary
     assert [advice.action for advice in one.advice] == ["fix-caller", "read-eventually", "update-declaration"]
+
+
+def test_it_began_with_the_first_strong_read_where_the_book_shows_that() -> None:
+    calls = book(*(call(at=at, of=STRONG, key=item(f"CASE#{at}")) for at in range(900, 1800)))
+    (one,) = found(evidence("eventual", reading(requests=900), calls=calls, window=Window(0, 1_800_000)))
+    assert one.first_seen == 900_000
+    assert found(evidence())[0].first_seen is None
 
 
 def test_a_strong_scan_is_found_unless_it_is_declared_strong() -> None:
