@@ -256,7 +256,7 @@ class Daemon:
             status = self._stream.status()
             memory = await self._life.memory(end)
             past = await self._close_minutes(end)
-            holes = () if self._history is None else self._history.gaps(end)
+            holes = (*self._life.gaps(), *(() if self._history is None else self._history.gaps(end)))
             gathered = end, status, self._collected(end), memory, past, holes
             evidence = await self._ask(lambda watch: watch.gather(*gathered))
             evidence = replace(evidence, is_over=self._stop.is_set)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-from analyzer.history.life import FILE_NAME, LifeError, LifeFile
+from analyzer.history.life import FILE_NAME, LOST_HINT, LifeError, LifeFile, lost_snoozes
 from analyzer.model.instant import format_instant
 from analyzer.model.life import Memory
+from analyzer.model.sight import Gap, GapReason, SourceName
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
@@ -33,6 +34,17 @@ class LifeKeeper:
         self._failing: dict[str, str] = {}
         if self._file.torn is not None:
             log.error("lives set aside: snoozes are forgotten", file=str(self._file.path), because=self._file.torn)
+        elif (lost := self.lost()) is not None:
+            log.error("lives were set aside: snoozes are forgotten", because=lost, mend=LOST_HINT)
+
+    def lost(self) -> str | None:
+        """Say that snoozes were lost with a damaged file, for as long as it lies there; None where none does."""
+        return lost_snoozes(self._file.path)
+
+    def gaps(self) -> tuple[Gap, ...]:
+        """Return what is not known any more of what people said."""
+        lost = self.lost()
+        return () if lost is None else (Gap(SourceName.HISTORY, GapReason.MALFORMED, lost, LOST_HINT),)
 
     def begin(self, at: Instant) -> None:
         """Note when this install began, where nobody has; raises LifeError."""

@@ -76,6 +76,20 @@ def test_that_snoozes_are_forgotten_is_said(tmp_path: Path) -> None:
     assert [entry["event"] for entry in logs] == ["lives set aside: snoozes are forgotten"]
 
 
+def test_that_a_command_set_them_aside_is_said_and_a_gap(tmp_path: Path) -> None:
+    (tmp_path / FILE_NAME).write_bytes(b"no database" * 100)
+    LifeFile.open(tmp_path / FILE_NAME).close()
+    with capture_logs() as logs:
+        keeper = LifeKeeper(tmp_path, structlog.get_logger())
+    assert [entry["event"] for entry in logs] == ["lives were set aside: snoozes are forgotten"]
+    (gap,) = keeper.gaps()
+    assert (gap.source.value, gap.reason.value) == ("history", "malformed")
+    assert gap.detail.startswith("snoozes are lost: life.sqlite was damaged, and lies set aside as ")
+    (tmp_path / f"{FILE_NAME}.corrupt").unlink()
+    assert keeper.gaps() == ()
+    keeper.close()
+
+
 async def test_an_install_begins_once(keeper: LifeKeeper, tmp_path: Path) -> None:
     keeper.begin(NOW)
     again = LifeKeeper(tmp_path, structlog.get_logger())

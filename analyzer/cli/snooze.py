@@ -65,15 +65,22 @@ def snooze(  # noqa: PLR0913, PLR0917 -- one parameter an option
 
     _refuse_mixtures(identity, until, reason, show=show, end=end)
     place = place_of(url, config)
-    if identity is not None:
-        found = [place.add({"id": identity, "until": until, "reason": reason, "who": who or _user()})]
-    elif end is not None:
-        place.end(end)
-        write(f"snooze of {end} ended\n" if output is SnoozeFormat.TEXT else _as_json([]))
-        return
-    else:
-        found = place.listed()
-    write(_as_json(found) if output is SnoozeFormat.JSON else "".join(f"{line}\n" for line in _lines(found)))
+    found: list[dict[str, Any]] = []
+    try:
+        if identity is not None:
+            found = [place.add({"id": identity, "until": until, "reason": reason, "who": who or _user()})]
+        elif end is not None:
+            place.end(end)
+        else:
+            found = place.listed()
+    finally:  # also where it is refused: that none is known may be why
+        lost = place.lost()
+        if lost is not None:
+            from analyzer.history.life import LOST_HINT  # noqa: PLC0415 -- light start
+
+            typer.echo(f"dynascope: {lost}; {LOST_HINT}", err=True)
+    lines = [f"snooze of {end} ended"] if end is not None else _lines(found)
+    write(_as_json(found, lost) if output is SnoozeFormat.JSON else "".join(f"{line}\n" for line in lines))
 
 
 def _refuse_mixtures(
@@ -98,10 +105,10 @@ def _user() -> str | None:
         return None
 
 
-def _as_json(found: Sequence[dict[str, Any]]) -> str:
+def _as_json(found: Sequence[dict[str, Any]], lost: str | None) -> str:
     import json  # noqa: PLC0415 -- light start
 
-    return json.dumps({"v": 1, "snoozes": list(found)}, indent=2, ensure_ascii=False) + "\n"
+    return json.dumps({"v": 1, "snoozes": list(found), "lost": lost}, indent=2, ensure_ascii=False) + "\n"
 
 
 def _lines(found: Sequence[dict[str, Any]]) -> Iterator[str]:

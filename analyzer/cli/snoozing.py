@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import quote
 
 from analyzer.cli.talking import DAEMON, ask_daemon
-from analyzer.errors import UnreachableError, UsageError
+from analyzer.errors import CollectError, UnreachableError, UsageError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -33,6 +34,10 @@ class Place(Protocol):
 
     def listed(self) -> list[dict[str, Any]]:
         """Return the snoozes that stand."""
+        ...
+
+    def lost(self) -> str | None:
+        """Say that snoozes were lost, as far as that is known; None elsewhere."""
         ...
 
 
@@ -73,6 +78,12 @@ class _Daemon:
 
     def listed(self) -> list[dict[str, Any]]:
         return list(ask_daemon(self._url, _PATH).get("snoozes", ()))
+
+    def lost(self) -> str | None:
+        with contextlib.suppress(CollectError, UsageError):  # that it does not answer is said by what was asked for
+            said = ask_daemon(self._url, _PATH).get("lost")
+            return said if isinstance(said, str) else None
+        return None
 
 
 class _Folder:
@@ -128,6 +139,11 @@ class _Folder:
             return [snooze_object(snooze, life) for snooze, life in file.listed(_now())]
         finally:
             file.close()
+
+    def lost(self) -> str | None:
+        from analyzer.history.life import lost_snoozes  # noqa: PLC0415 -- only where it is needed
+
+        return lost_snoozes(self._file)
 
 
 def _now() -> int:

@@ -261,7 +261,11 @@ SCHEMAS: Node = {
     ),
     "Snooze": _SNOOZE,
     "Snoozed": _open("v", "id", "until", "reason"),
-    "Snoozes": _object(v=_V, snoozes=_list(_open("id", "until", "reason"))),
+    "Snoozes": _object(
+        v=_V,
+        snoozes=_list(_open("id", "until", "reason")),
+        lost=_said(_MAYBE_TEXT, "that snoozes were lost with a damaged file; null where none were"),
+    ),
     "Targets": _object(v=_V, as_of=_TIME, targets=_list(_TARGET)),
     "Update": _UPDATE,
 }

@@ -36,6 +36,10 @@ class SnoozeKeeper(Protocol):
         """Return the snoozes that stand, each with the life of its finding."""
         ...
 
+    def lost(self) -> str | None:
+        """Say that snoozes were lost, None where none were."""
+        ...
+
     async def add(self, snooze: Snooze) -> None:
         """Keep a snooze, in place of one of the same finding."""
         ...
@@ -96,7 +100,8 @@ class SnoozeDesk:
             listed = await self._kept().listed(self._clock())
         except DynascopeError as error:
             return _refused(503, str(error))
-        return _json({"v": 1, "snoozes": [snooze_object(snooze, life) for snooze, life in listed]})
+        told = [snooze_object(snooze, life) for snooze, life in listed]
+        return _json({"v": 1, "snoozes": told, "lost": self._kept().lost()})
 
     async def _take(self, request: web.Request) -> web.Response:
         body, keeper = await posted(request), self._kept()

@@ -28,10 +28,11 @@ if TYPE_CHECKING:
     from analyzer.model.finding import Finding
     from analyzer.model.instant import Instant
 
-__all__ = ["FILE_NAME", "LifeError", "LifeFile", "NewerLifeError"]
+__all__ = ["FILE_NAME", "LOST_HINT", "LifeError", "LifeFile", "NewerLifeError", "lost_snoozes"]
 
 FILE_NAME = "life.sqlite"
 _CORRUPT = ".corrupt"
+LOST_HINT = "snooze anew what is still known, then remove that file"
 _LEAST_FREE = 64 * 1024
 """Bytes below which no page and no journal beside it finds room."""
 _BESIDE = ("", "-wal", "-shm")
@@ -205,6 +206,17 @@ _LATER = (
 _INSERT = f"INSERT INTO finding ({', '.join(map(_column, (*_FACTS, *_TIMES)))}, closed_at) VALUES ({_MARKS}, ?)"  # noqa: S608 -- our own names
 _KEEP = f"{_INSERT} ON CONFLICT (id) DO UPDATE SET {', '.join(f'{name} = excluded.{name}' for name in _LATER)}"
 _REOPEN = f"{_KEEP}, opened_at = excluded.opened_at, times = times + 1"
+
+
+def lost_snoozes(path: Path) -> str | None:
+    """Say that snoozes are lost where a damaged file lies set aside beside this one, whoever did it; None elsewhere.
+
+    It is said until somebody removes what lies there: whoever set it aside may have been a command that nobody read.
+    """
+    aside = path.with_name(path.name + _CORRUPT)
+    if not aside.exists():
+        return None
+    return f"snoozes are lost: {path.name} was damaged, and lies set aside as {aside}"
 
 
 def _told(row: dict[str, Any]) -> dict[str, Any]:

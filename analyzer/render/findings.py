@@ -6,7 +6,8 @@ import textwrap
 from typing import TYPE_CHECKING
 
 from analyzer.model.finding import Status
-from analyzer.render.words import elsewhere, fold, head_words, life_words, place, plain, verdict_words
+from analyzer.model.sight import GapReason, SourceName
+from analyzer.render.words import elsewhere, fold, gap_words, head_words, life_words, place, plain, verdict_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,6 +26,9 @@ def render_findings(report: Report) -> str:
     state, text = verdict_words(report)
     lines = [*textwrap.wrap(f"{state:13}{text}", _WIDTH, subsequent_indent=" " * 13, break_on_hyphens=False)]
     lines.append(" " * 13 + " · ".join(head_words(report)))
+    for gap in report.gaps:
+        if (gap.source, gap.reason) == (SourceName.HISTORY, GapReason.MALFORMED):  # snoozes are lost, findings speak up
+            lines += textwrap.wrap(f"{'NOT SEEN':13}{gap_words(gap, report)}", _WIDTH, subsequent_indent=" " * 13)
     for cause, effects in fold(report.findings):
         lines += ["", *_finding(cause, "", report)]
         lines += [line for effect in effects for line in _finding(effect, "└─ ", report)]

@@ -132,12 +132,33 @@ def test_where_no_daemon_runs_its_state_folder_keeps_it(stopped: str, capsys: py
     assert execute(["snooze", "--list", "--config", stopped]) == 0
     assert "hot-key cases by ada: known" in capsys.readouterr().out
     assert execute(["snooze", "--end", ID, "--config", stopped, "--format", "json"]) == 0
-    assert json.loads(capsys.readouterr().out) == {"v": 1, "snoozes": []}
+    assert json.loads(capsys.readouterr().out) == {"v": 1, "snoozes": [], "lost": None}
     assert execute(["snooze", "--end", ID, "--config", stopped]) == 2
     assert execute(["snooze", "fff", *SAID, "--config", stopped]) == 2
     told = capsys.readouterr().err
     assert "no snoozed finding has the id" in told
     assert f"no finding has the id 'fff'; there are {ID}" in told
+
+
+def test_that_snoozes_went_with_a_damaged_file_is_said_until_it_is_removed(
+    stopped: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    life = tmp_path / "state" / FILE_NAME
+    life.write_bytes(b"no database" * 100)
+    lost = "dynascope: snoozes are lost: life.sqlite was damaged, and lies set aside as "
+    for arguments, code in ((["--list"], 0), ([ID, *SAID], 2), (["--list", "--format", "json"], 0)):
+        assert execute(["snooze", *arguments, "--config", stopped]) == code
+        assert lost in capsys.readouterr().err
+    (tmp_path / "state" / f"{FILE_NAME}.corrupt").unlink()
+    assert execute(["snooze", "--list", "--config", stopped]) == 0
+    assert capsys.readouterr().err == ""
+
+
+def test_a_daemon_says_so_too(daemon: Daemon, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / f"{FILE_NAME}.corrupt").touch()
+    assert execute(["snooze", "--list", "--url", daemon.url]) == 0
+    told = capsys.readouterr()
+    assert (told.out, "snoozes are lost" in told.err) == ("nothing is snoozed\n", True)
 
 
 def test_where_none_has_ever_run_that_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -48,6 +48,9 @@ class Keeper:
             raise DynascopeError("disk I/O error")
         return tuple((one, LIFE) for one in self.snoozes.values() if one.until > at)
 
+    def lost(self) -> str | None:
+        return None
+
     async def add(self, snooze: Snooze) -> None:
         if self.is_broken:
             raise DynascopeError("disk I/O error")

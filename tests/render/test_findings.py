@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from analyzer.model.finding import Status
+from analyzer.model.sight import Gap, GapReason, SourceName
 from analyzer.render.findings import render_findings
 from analyzer.render.show import show
 from tests.render.conftest import HOT
@@ -38,3 +39,12 @@ def test_a_finding_without_times_cause_or_reason_is_told_all_the_same(report: Re
 
 def test_without_findings_there_is_the_verdict_alone(report: Report) -> None:
     assert len(render_findings(msgspec.structs.replace(report, findings=())).splitlines()) == 3
+
+
+def test_that_snoozes_are_lost_is_said_and_no_other_gap(report: Report) -> None:
+    lost = Gap(SourceName.HISTORY, GapReason.MALFORMED, "snoozes are lost", "snooze anew")
+    other = Gap(SourceName.HISTORY, GapReason.LATE, "the disk is full")
+    lines = render_findings(msgspec.structs.replace(report, gaps=(other, lost), findings=())).splitlines()
+    assert [line for line in lines if line.startswith("NOT SEEN")] == [
+        "NOT SEEN     history: malformed, snoozes are lost; snooze anew"
+    ]
