@@ -32,10 +32,15 @@ def lag_advice(
         ),
         takes="minutes",
     )
-    if period_hours is not None:
+    if period_hours is not None or kind != "at-maximum":
+        known = (
+            "Where a burst is known beforehand"
+            if period_hours is None
+            else f"The burst comes every {number(period_hours)} hours"
+        )
         yield advise(
             "schedule-scaling",
-            f"The burst comes every {number(period_hours)} hours: raise the minimum on a schedule, ten minutes before",
+            f"{known}: raise the minimum on a schedule, ten minutes before",
             effect="capacity is there when the burst is",
             command=aws(target, _scheduled(traffic, direction), changes=True),
             risk=Risk.LOW,

@@ -1,9 +1,16 @@
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+import pytest
+
 from analyzer.detectors.capacity import raise_capacity
 from analyzer.model.finding import Direction, Risk
-from tests.support.evidence import GSI2, traffic
-from tests.support.told import scaling
+from tests.support.evidence import CASES, GSI2, traffic
+from tests.support.told import scaling, series
+
+if TYPE_CHECKING:
+    from analyzer.model.target import Target
 
 
 def test_where_autoscaling_sets_capacity_its_maximum_is_raised() -> None:
@@ -16,6 +23,17 @@ def test_where_autoscaling_sets_capacity_its_maximum_is_raised() -> None:
 def test_of_an_index_the_maximum_is_its_own() -> None:
     (one,) = raise_capacity(traffic(GSI2, scaling=(scaling(300, Direction.WRITE),)), Direction.WRITE)
     assert "table/cases/index/GSI2 --scalable-dimension dynamodb:index:WriteCapacityUnits" in (one.command or "")
+
+
+@pytest.mark.parametrize(("target", "action"), [(CASES, "raise-capacity"), (GSI2, "raise-index-capacity")])
+def test_where_the_maximum_was_never_reached_it_is_the_minimum_that_is_raised(target: Target, action: str) -> None:
+    stood = series("ProvisionedReadCapacityUnits", [120.0, 280.0], target=target, stat="Average")
+    (one,) = raise_capacity(traffic(target, scaling=(scaling(300),), metrics=(stood,)), Direction.READ)
+    assert (one.action, one.text.partition(": ")[2]) == (action, "280 of at most 300 read units stood ready")
+    assert "--min-capacity N" in (one.command or "")
+    full = series("ProvisionedReadCapacityUnits", [120.0, 300.0], target=target, stat="Average")
+    (other,) = raise_capacity(traffic(target, scaling=(scaling(300),), metrics=(full,)), Direction.READ)
+    assert other.action == "raise-max-capacity"
 
 
 def test_else_the_units_are_raised() -> None:

@@ -26,7 +26,7 @@ def told(
 @pytest.mark.parametrize(
     ("kind", "period_hours", "actions"),
     [
-        ("too-late", None, ["back-off", "switch-to-on-demand", "smooth-traffic"]),
+        ("too-late", None, ["back-off", "schedule-scaling", "switch-to-on-demand", "smooth-traffic"]),
         ("too-late", 24.0, ["back-off", "schedule-scaling", "switch-to-on-demand"]),
         ("at-maximum", None, ["back-off", "raise-max-capacity", "switch-to-on-demand"]),
         ("at-maximum", 24.0, ["back-off", "schedule-scaling", "raise-max-capacity", "switch-to-on-demand"]),
@@ -36,6 +36,11 @@ def test_what_helps_follows_from_what_autoscaling_did(
     kind: str, period_hours: float | None, actions: list[str]
 ) -> None:
     assert list(told(kind, period_hours=period_hours)) == actions
+
+
+def test_a_burst_without_a_period_may_be_known_beforehand() -> None:
+    assert told()["schedule-scaling"].text.startswith("Where a burst is known beforehand: raise the minimum")
+    assert told(period_hours=24.0)["schedule-scaling"].text.startswith("The burst comes every 24 hours: raise")
 
 
 def test_what_changes_production_says_so_and_can_be_taken_back() -> None:

@@ -67,7 +67,7 @@ def test_capacity_that_rises_after_the_refusals_came_too_late() -> None:
     assert (
         "800 read throttle events on cases met 100 provisioned units, while minutes later there were 300" in one.summary
     )
-    assert actions(one) == ["back-off", "switch-to-on-demand", "smooth-traffic"]
+    assert actions(one) == ["back-off", "schedule-scaling", "switch-to-on-demand", "smooth-traffic"]
 
 
 def test_what_autoscaling_was_told_makes_it_certain() -> None:
@@ -148,7 +148,7 @@ def test_capacity_that_was_not_told_for_the_minute_is_taken_from_before_or_after
 
 
 def test_bursts_from_nothing_are_told_without_a_ratio() -> None:
-    assert "Bursts from nothing" in only(scaled(capacity=(0, 0, 0, 0, 300, 300))).advice[1].text
+    assert "Bursts from nothing" in only(scaled(capacity=(0, 0, 0, 0, 300, 300))).advice[2].text
 
 
 def test_capacity_that_cannot_be_lowered_today_is_told_as_low() -> None:
