@@ -26,6 +26,17 @@ if TYPE_CHECKING:
 __all__ = ["AwsSdkJsDecoder"]
 
 _COMMAND = "Command"
+_DOCUMENT = {
+    "Get": "GetItem",
+    "Put": "PutItem",
+    "Update": "UpdateItem",
+    "Delete": "DeleteItem",
+    "BatchGet": "BatchGetItem",
+    "BatchWrite": "BatchWriteItem",
+    "TransactGet": "TransactGetItems",
+    "TransactWrite": "TransactWriteItems",
+}
+"""Commands of `@aws-sdk/lib-dynamodb` that have another name than the operation that they send."""
 _DEEPEST = 3
 """Loggers put what they are given under a name of their own: `message`, `data`, `context`."""
 
@@ -76,7 +87,8 @@ class _Reader:
 
     def read(self, piece: Piece) -> Iterable[RequestRecord] | None:
         entry = _entry(piece.value)
-        operation = "" if entry is None else entry["commandName"].removesuffix(_COMMAND)
+        command = "" if entry is None else entry["commandName"].removesuffix(_COMMAND)
+        operation = _DOCUMENT.get(command, command)
         if entry is None or not _is_dynamodb(entry) or not is_request(operation):
             return None
         at = moment_of(piece, entry)

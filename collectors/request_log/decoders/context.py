@@ -18,6 +18,8 @@ __all__ = ["add_context", "moment_of"]
 
 _TIMES = ("timestamp", "time", "@timestamp", "ts", "datetime", "date", "eventTime")
 _CALLERS = ("service", "service.name", "serviceName", "app", "application")
+_LOGGER = ("pid", "hostname", "name")
+"""What pino and bunyan write of the process; `name` is that of the logger, which is the service's."""
 _VERSIONS = ("service.version", "version")
 _TRACES = ("trace_id", "traceId", "xray_trace_id", "dd.trace_id", "traceid")
 
@@ -36,6 +38,8 @@ def add_context(record: RequestRecord, piece: Piece) -> None:
     """Add caller and trace where the entry around a request tells them."""
     value = piece.value
     record.caller = record.caller or _first(value, _CALLERS) or text(mapping(value.get("service")).get("name"))
+    if record.caller is None and all(name in value for name in _LOGGER):
+        record.caller = text(value["name"])
     record.trace_id = record.trace_id or _first(value, _TRACES) or text(mapping(value.get("trace")).get("id"))
     if record.caller is not None:
         record.caller_version = record.caller_version or _first(value, _VERSIONS)

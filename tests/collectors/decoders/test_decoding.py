@@ -132,6 +132,46 @@ def test_an_error_that_is_no_object_is_an_error_all_the_same_and_without_an_answ
     )
 
 
+@pytest.mark.parametrize(
+    ("command", "operation"),
+    [
+        ("Get", "GetItem"),
+        ("Put", "PutItem"),
+        ("Update", "UpdateItem"),
+        ("Delete", "DeleteItem"),
+        ("BatchGet", "BatchGetItem"),
+        ("BatchWrite", "BatchWriteItem"),
+        ("TransactGet", "TransactGetItems"),
+        ("TransactWrite", "TransactWriteItems"),
+        ("Query", "Query"),
+        ("ExecuteTransaction", "ExecuteTransaction"),
+    ],
+)
+def test_a_command_of_the_document_client_is_the_operation_that_it_sends(command: str, operation: str) -> None:
+    put = {"Put": {"TableName": "carts", "Item": {"pk": "CART#9"}}}
+    asked = {"TransactItems": [put]} if command.startswith("Transact") else {"TableName": "carts"}
+    entry = CALL | {"time": AT, "clientName": "DynamoDBDocumentClient", "commandName": f"{command}Command"}
+    (record,) = records(decode(AwsSdkJsDecoder(), json.dumps(entry | {"input": asked}).encode()))
+    assert (record.op, record.table) == (operation, "carts")
+
+
+@pytest.mark.parametrize(
+    ("around", "caller"),
+    [
+        ({"pid": 4, "hostname": "pod-1", "name": "cart-api"}, "cart-api"),
+        ({"pid": 4, "hostname": "pod-1", "name": "cart-api", "service": "carts"}, "carts"),
+        ({"pid": 4, "hostname": "pod-1", "name": ""}, None),
+        ({"pid": 4, "hostname": "pod-1"}, None),
+        ({"name": "an event"}, None),
+    ],
+)
+def test_the_name_of_a_pino_entry_is_its_caller_unless_it_tells_a_service(
+    around: dict[str, object], caller: str | None
+) -> None:
+    (record,) = records(decode(AwsSdkJsDecoder(), json.dumps({"time": AT} | around | CALL).encode()))
+    assert record.caller == caller
+
+
 def test_envelopes_in_envelopes_are_opened_so_deep_and_no_deeper() -> None:
     text = json.dumps({"time": AT} | CALL)
     depths = []
