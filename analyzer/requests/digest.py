@@ -9,7 +9,6 @@ from __future__ import annotations
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING
 
-import msgspec
 import numpy as np
 
 from analyzer.model.counts import N_COUNTS, Count, Counts
@@ -39,12 +38,11 @@ from analyzer.requests.digest_told import told_by
 from analyzer.requests.digest_words import LineReader
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from analyzer.model.calls import CallBook
     from analyzer.model.counts import Refusal, ThrottleCount
     from analyzer.model.instant import Instant
-    from analyzer.model.request import RequestRecord
     from analyzer.requests.digest_columns import Rows
     from analyzer.requests.digest_rare import Failure
     from analyzer.requests.digest_result import Part
@@ -126,10 +124,6 @@ class Digest:
             self._settle((now + self._limits.future_ms) // 1000)
         elif len(self._waiting) >= _FEW:
             self._settle(None)
-
-    def update_records(self, records: Iterable[RequestRecord], now: Instant | None = None) -> None:
-        """Take in records that somebody has decoded already."""
-        self.update(b"\n".join(map(msgspec.json.encode, records)), now)
 
     def _settle(self, latest: int | None) -> None:
         """Count the lines that wait."""
@@ -250,6 +244,13 @@ class Digest:
         """Return of each slice that is kept, by its start, how often it was added to since this process began."""
         self._flush()
         return {number * SLICE_MS: times for number, times in self._slices.changes.items()}
+
+    def requests(self, start: Instant) -> int:
+        """Return how many requests the slice holds that begins then, as they were recorded."""
+        self._flush()
+        number = start // SLICE_MS
+        every = np.ones(len(self._cells))
+        return int(self._slices.weighted(range(number, number + 1), Count.REQUESTS, every)[0])
 
     def span(self) -> Window | None:
         """Return the stretch from the first slice to the end of the last, forgotten ones included."""

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from analyzer.model.counts import Count
 from analyzer.model.instant import DAY_MS, SLICE_MS, Instant
 from analyzer.model.report import Outside
 from analyzer.model.window import Window
@@ -75,8 +74,7 @@ class Stretches:
             run = self._run_at(start, is_new=not times_before)
             now = None
             if run.requests is not None and requests is not None and run.slices <= _SMALL:
-                counts = digest.result(Window(start, start + SLICE_MS))
-                now = int(counts.values[:, Count.REQUESTS].sum())
+                now = digest.requests(start)
                 run.requests += now - requests
             else:
                 run.requests = None

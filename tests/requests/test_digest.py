@@ -2,12 +2,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import msgspec
 import pytest
 
 from analyzer.model.counts import Count, Counts, HeavyKey, KeyLevel, KeyName
 from analyzer.model.finding import Direction
-from analyzer.model.request import RequestRecord
 from analyzer.model.target import Target
 from analyzer.model.window import Window
 from analyzer.requests.digest import Digest
@@ -164,10 +162,11 @@ class TestLines:
         arn = "arn:aws:dynamodb:us-east-1:111122223333:table/cases"
         assert result_of({**line(key=CASE), "table": arn}).cells[0].target == CASES
 
-    def test_records_that_somebody_decoded_count_alike(self) -> None:
-        digest = Digest(LEXICON)
-        digest.update_records([msgspec.convert(line(key=CASE), RequestRecord)])
-        assert digest.result(MINUTE).cells == result_of(line(key=CASE)).cells
+    def test_the_requests_of_a_slice_are_those_of_its_result(self) -> None:
+        digest = digest_of(line(at=1), line(at=2, key=CASE), line(at=12))
+        starts = digest.slices()
+        assert [digest.requests(start) for start in starts] == [2, 1]
+        assert digest.requests(starts[-1] + 10_000) == 0
 
 
 class TestCounts:
