@@ -38,7 +38,7 @@ def between(estimate: Estimate) -> str:
 
 def who(caller: str | None) -> str:
     """Name a caller in a sentence."""
-    return "an unknown caller" if caller is None else caller
+    return "a caller not recorded" if caller is None else caller
 
 
 def counted(amount: Estimate | float, one: str, many: str | None = None) -> str:

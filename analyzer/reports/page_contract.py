@@ -60,7 +60,7 @@ def _undeclared(report: WeekReport) -> Iterator[Block]:
 
 def _about(one: Undeclared) -> str:
     cost = "" if one.dollars is None else f", {dollars(one.dollars)} a month"
-    callers = ", ".join(one.callers) or "unknown callers"
+    callers = ", ".join(one.callers) or "callers not recorded"
     return (
         f"{many(one.requests)} requests of {callers}{cost}. If it is meant, add it to the patterns of {one.yaml_table} "
         "under a name of yours:"

@@ -22,7 +22,7 @@ def test_an_advice_holds_all_that_it_is_told() -> None:
     assert (one.takes, one.snippet) == ("t", "s")
 
 
-@pytest.mark.parametrize(("caller", "named"), [("api", "api"), (None, "an unknown caller")])
+@pytest.mark.parametrize(("caller", "named"), [("api", "api"), (None, "a caller not recorded")])
 def test_to_ask_the_owner_changes_nothing(caller: str | None, named: str) -> None:
     one = ask_owner(caller, "whether it is meant", "tells who waits for it")
     assert one == advise(

@@ -33,4 +33,4 @@ def test_a_filter_moves_into_a_key_by_an_index_that_can_be_taken_away_again() ->
 def test_who_missed_something_is_asked_for_first() -> None:
     one = ask_stopper(None)
     assert (one.action, one.risk, one.takes) == ("fix-caller", Risk.NONE, "minutes")
-    assert one.text == "Ask the owner of an unknown caller who misses what it did not read, and since when"
+    assert one.text == "Ask the owner of a caller not recorded who misses what it did not read, and since when"

@@ -67,7 +67,7 @@ def test_the_index_that_is_keyed_by_the_filter_is_asked() -> None:
 
 @pytest.mark.parametrize(
     ("caller", "asked", "declared"),
-    [("report", "report", "  callers: [report]"), (None, "an unknown caller", "  callers: [who-calls]")],
+    [("report", "report", "  callers: [report]"), (None, "a caller not recorded", "  callers: [who-calls]")],
 )
 def test_it_may_be_declared_by_whoever_sends_it(caller: str | None, asked: str, declared: str) -> None:
     advice = told(caller=caller)

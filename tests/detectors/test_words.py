@@ -85,7 +85,7 @@ def test_a_number_without_bounds_takes_the_noun_and_the_verb_that_fit() -> None:
 
 
 def test_a_caller_nobody_knows_is_named_so() -> None:
-    assert (who("api"), who(None)) == ("api", "an unknown caller")
+    assert (who("api"), who(None)) == ("api", "a caller not recorded")
 
 
 def test_an_action_off_the_list_is_refused() -> None:

@@ -124,7 +124,7 @@ QUIET = Quieted(id="q", summary="it moved", reason="the sale", who=None, acknowl
         ({"unseen": (unseen(1),)}, "p1 t/G not declared never 2/s may be chance"),
         ({"has_contract": False}, "No contract was given."),
         ({"undeclared": (undeclared(is_ad_hoc=True),)}, "Besides 1 that came a few times"),
-        ({"undeclared": (undeclared(is_ad_hoc=False),)}, "30 requests of unknown callers. If it is meant, add it"),
+        ({"undeclared": (undeclared(is_ad_hoc=False),)}, "30 requests of callers not recorded. If it is meant, add it"),
         ({"undeclared": (undeclared(is_ad_hoc=False),), "has_contract": False}, "All 1 patterns: no contract"),
         ({"heat": None}, "Not observable: no key was tracked"),
         ({"heat": WeekMap(start=START, step_ms=1, columns=1, rows=())}, "No key came to a hundredth"),

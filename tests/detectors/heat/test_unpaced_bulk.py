@@ -246,7 +246,7 @@ def test_half_of_the_writes_in_batches_and_ten_events_are_enough() -> None:
         "a small part",
         "few refusals",
         "a busy service",
-        "an unknown caller",
+        "a caller not recorded",
         "reads",
         "an index",
         "no units",

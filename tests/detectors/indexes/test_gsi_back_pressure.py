@@ -21,7 +21,7 @@ def test_a_write_limit_of_an_index_is_high_and_names_the_tables_writers() -> Non
     (one,) = found(traffic(GSI2, throttles=(limit(direction=WRITE, hurt=hurt),)))
     assert (one.severity, one.index, one.cause, one.caller) == (Severity.HIGH, "GSI2", "key-range", "writer")
     assert "writes to cases are refused because of index GSI2" in one.summary
-    assert "writer, an unknown caller" in one.summary
+    assert "writer, a caller not recorded" in one.summary
 
 
 def test_five_percent_of_a_callers_writes_failing_is_critical() -> None:
