@@ -31,7 +31,7 @@ from analyzer.traffic.heaviest import Heaviest
 from analyzer.traffic.join import join
 from analyzer.traffic.lines import coverage_gaps, coverage_lines, key_lines, pattern_lines, statement_gaps
 from analyzer.traffic.sights import sight_states
-from analyzer.traffic.ticks import metric_ends
+from analyzer.traffic.ticks import metric_ends, metric_starts
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
@@ -205,6 +205,7 @@ class Walk:
     ) -> None:
         self._beside = beside
         self._ticks = tuple(metric_ends(beside.batches, window_ms))
+        self._starts = metric_starts(beside.batches)
         self._attribute = Attributor(contract)
         self._secret = secret
         self._detectors = tuple(detectors)
@@ -247,10 +248,18 @@ class Walk:
     def _take(self, observed: Observations, detectors: Sequence[Detector], first: Instant, last: Instant) -> _Judged:
         """Judge, and unite what was found with what is known."""
         judged = _judge(observed, self._attribute, detectors, self._history, self._secret, self._heaviest.tables)
-        seen = (msgspec.structs.replace(f, first_seen=f.first_seen or first, last_seen=last) for f in judged.findings)
+        seen = (
+            msgspec.structs.replace(f, first_seen=f.first_seen or self._began(f, first, last), last_seen=last)
+            for f in judged.findings
+        )
         self._findings = unite(self._findings, tuple(seen))
         self._note_skipped(judged, detectors)
         return judged
+
+    def _began(self, finding: Finding, first: Instant, last: Instant) -> Instant:
+        """Return when what a window shows first began: metrics alone tell no time within their period."""
+        is_of_log = SourceName.REQUEST_LOG in finding.sources
+        return first if is_of_log else min(first, self._starts.get(last, first))
 
     def _note_skipped(self, judged: _Judged, detectors: Sequence[Detector]) -> None:
         """Remember what was skipped; a detector that judged a target in any window was not skipped there."""

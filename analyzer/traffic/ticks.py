@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from analyzer.model.batch import Batch
     from analyzer.model.instant import Instant
 
-__all__ = ["MOST_TICKS", "metric_ends"]
+__all__ = ["MOST_TICKS", "metric_ends", "metric_starts"]
 
 MOST_TICKS = 500
 """How many windows a recording is given for its metrics: a month of minutes is looked at in fewer."""
@@ -35,6 +35,22 @@ def metric_ends(batches: Iterable[Batch], window_ms: int) -> list[Instant]:
         step = -(-len(ordered) // MOST_TICKS)
         ends = {*ordered[::step], ordered[-1]}
     return sorted(ends)
+
+
+def metric_starts(batches: Iterable[Batch]) -> dict[Instant, Instant]:
+    """Return of each end of a period when it began; of several that end together the shortest counts.
+
+    What metrics show first in a window began with its last period at the earliest, and not in its last seconds.
+    """
+    starts: dict[Instant, Instant] = {}
+    for batch in batches:
+        periods = [(one.period_seconds, one.timestamps) for one in batch.metrics]
+        periods += [(one.period_seconds, one.timestamps) for one in batch.insights]
+        for seconds, begun in periods:
+            for start in begun:
+                end = start + seconds * 1000
+                starts[end] = max(start, starts.get(end, start))
+    return starts
 
 
 def _ends(batch: Batch) -> Iterator[tuple[Instant, bool]]:

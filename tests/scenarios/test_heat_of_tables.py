@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from analyzer.model.finding import Confidence, Direction, Severity
+from analyzer.model.instant import parse_instant
 from tests.docs.examples import heat as examples
 from tests.support.recordings import Recorded, alarms, only_of
 
@@ -51,6 +52,13 @@ def test_a_maximum_below_demand_is_told_with_the_lag(tmp_path: Path) -> None:
     assert "raise-max-capacity" in [advice.action for advice in lag.advice]
     assert (throttling.cause, throttling.direction) == ("provisioned", READ)
     assert no_hot_key(report)
+
+
+def test_what_metrics_alone_show_began_with_its_first_minute(tmp_path: Path) -> None:
+    made = spike()
+    lag, throttling = (only_of(made.replayed(tmp_path), name) for name in ("autoscale-lag", "throttling"))
+    fourth = parse_instant(made.time(4 * 60))
+    assert (lag.first_seen, throttling.first_seen) == (fourth, fourth)
 
 
 def test_what_autoscaling_was_told_may_be_unseen(tmp_path: Path) -> None:

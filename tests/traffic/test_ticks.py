@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from analyzer.model.batch import Batch
 from analyzer.model.window import Window
-from analyzer.traffic.ticks import MOST_TICKS, metric_ends
+from analyzer.traffic.ticks import MOST_TICKS, metric_ends, metric_starts
 from tests.support.told import MINUTE_MS, insight, series
 
 WINDOW_MS = 5 * MINUTE_MS
@@ -36,3 +36,12 @@ def test_there_is_a_bound_whatever_was_refused_and_the_end_is_kept() -> None:
     ends = metric_ends((batch(5000, metrics=(series("ReadThrottleEvents", (1,) * 5000),)),), WINDOW_MS)
     assert len(ends) <= MOST_TICKS + 1
     assert ends[-1] == 5000 * MINUTE_MS
+
+
+def test_a_period_began_with_its_own_start_and_of_two_that_end_together_the_shorter_counts() -> None:
+    minutes = series("ReadThrottleEvents", (1, 2, 3))
+    of_three = series("SuccessfulRequestLatency", (4,), period_seconds=180)
+    told = batch(3, metrics=(minutes, of_three), insights=(insight("PKT", (3,), "A", start=3 * MINUTE_MS),))
+    ends = {MINUTE_MS: 0, 2 * MINUTE_MS: MINUTE_MS, 3 * MINUTE_MS: 2 * MINUTE_MS, 4 * MINUTE_MS: 3 * MINUTE_MS}
+    assert metric_starts((told,)) == metric_starts((batch(3, metrics=(of_three, minutes), insights=told.insights),))
+    assert metric_starts((told,)) == ends
