@@ -14,7 +14,8 @@ from msgspec import Struct
 from analyzer.lifecycle.causes import fold
 from analyzer.lifecycle.since_change import with_changes
 from analyzer.lifecycle.unite import unite
-from analyzer.lifecycle.verdict import by_weight, verdict_of
+from analyzer.lifecycle.verdict import verdict_of
+from analyzer.lifecycle.weight import by_weight
 from analyzer.model.report import Report
 
 if TYPE_CHECKING:

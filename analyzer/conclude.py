@@ -19,7 +19,7 @@ from analyzer.lifecycle.observing import in_mode, observing_until
 from analyzer.lifecycle.since_change import with_changes
 from analyzer.lifecycle.snooze import hush
 from analyzer.lifecycle.unite import unite
-from analyzer.lifecycle.verdict import by_weight
+from analyzer.lifecycle.weight import by_weight
 from analyzer.model.counts import Counts
 from analyzer.model.finding import Finding, Status
 from analyzer.model.history import EMPTY, History

@@ -16,7 +16,8 @@ from analyzer.lifecycle.causes import fold
 from analyzer.lifecycle.identity import identify
 from analyzer.lifecycle.since_change import with_changes
 from analyzer.lifecycle.unite import unite
-from analyzer.lifecycle.verdict import by_weight, verdict_of
+from analyzer.lifecycle.verdict import verdict_of
+from analyzer.lifecycle.weight import by_weight
 from analyzer.model.calls import DeferredBook
 from analyzer.model.counts import Count
 from analyzer.model.finding import Status

@@ -9,7 +9,8 @@ from msgspec import Struct
 
 from analyzer.lifecycle.since_change import CHANGE_REACH_MS, change_before
 from analyzer.lifecycle.snooze import hush
-from analyzer.lifecycle.verdict import by_weight, verdict_of
+from analyzer.lifecycle.verdict import verdict_of
+from analyzer.lifecycle.weight import by_weight
 from analyzer.model.finding import Finding, Status
 from analyzer.model.instant import Instant
 from analyzer.model.window import Window

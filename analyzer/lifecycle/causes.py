@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import msgspec
 from msgspec import Struct
 
+from analyzer.lifecycle.weight import weight_of
 from analyzer.model.finding import Finding, Severity
 
 __all__ = ["fold"]
@@ -140,11 +141,12 @@ _RULES = (
 
 
 def fold(findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
-    """Give each finding that another explains the id of that one; the first rule that fits wins."""
-    return tuple(_explained(finding, findings) for finding in findings)
+    """Give each finding that another explains the id of that one; the first rule wins, then the weightiest cause."""
+    weighed = sorted(findings, key=weight_of)
+    return tuple(_explained(finding, weighed) for finding in findings)
 
 
-def _explained(effect: Finding, findings: tuple[Finding, ...]) -> Finding:
+def _explained(effect: Finding, findings: Sequence[Finding]) -> Finding:
     for rule in _RULES:
         if rule.effect != effect.detector:
             continue

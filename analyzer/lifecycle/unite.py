@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from analyzer.lifecycle.weight import amount_of
+
 if TYPE_CHECKING:
     from analyzer.model.finding import Finding
 
@@ -22,7 +24,8 @@ def unite(findings: tuple[Finding, ...], more: tuple[Finding, ...]) -> tuple[Fin
 
 
 def _worse(known: Finding, new: Finding) -> Finding:
-    worse = new if (new.severity.rank, _weight(new)) > (known.severity.rank, _weight(known)) else known
+    is_worse = (new.severity.rank, amount_of(new)) > (known.severity.rank, amount_of(known))
+    worse = new if is_worse else known
     firsts = [time for time in (known.first_seen, new.first_seen) if time is not None]
     lasts = [time for time in (known.last_seen, new.last_seen) if time is not None]
     return msgspec.structs.replace(
@@ -32,12 +35,3 @@ def _worse(known: Finding, new: Finding) -> Finding:
         last_seen=max(lasts, default=None),
         caused_by=new.caused_by or known.caused_by,
     )
-
-
-def _weight(finding: Finding) -> float:
-    """Tell which of two findings of one severity says more: the one with more heat, tries, units or requests."""
-    for name in ("heat", "throttled_tries", "refused_calls", "read_units", "requests", "latency_ms", "age_ms"):
-        value = finding.evidence.get(name)
-        if isinstance(value, (int, float)):
-            return float(value)
-    return 0.0

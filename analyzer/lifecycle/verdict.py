@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from analyzer.model.report import PatternLine
     from analyzer.model.traffic import Traffic
 
-__all__ = ["by_weight", "fault_of", "verdict_of"]
+__all__ = ["fault_of", "verdict_of"]
 
 _NO_LOSS = frozenset({GapReason.NOT_ENABLED, GapReason.UNSUPPORTED})
 """Reasons of gaps that leave whole what was asked for."""
@@ -39,16 +39,6 @@ _KINDS = {
     "system errors": ("SystemErrors",),
 }
 """Kinds of metric without which silence says nothing."""
-
-
-def by_weight(findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
-    """Order findings: causes before what they explain, the worse first, then by name and place."""
-    return tuple(
-        sorted(
-            findings,
-            key=lambda f: (f.caused_by is not None, -f.severity.rank, f.detector, f.table, f.index or "", f.id),
-        )
-    )
 
 
 def fault_of(findings: Iterable[Finding]) -> Verdict | None:

@@ -15,12 +15,21 @@ from analyzer.model.instant import Instant
 from analyzer.model.report import Report, VerdictState
 from analyzer.model.sight import Sight, SourceName
 from analyzer.planning.compared import Compared, compare, explaining, rise_words, wanted_units
-from analyzer.planning.headline import Headline, Scene, capacity_of, headline_of, latency_words, lead_of
+from analyzer.planning.headline import (
+    Headline,
+    Scene,
+    capacity_of,
+    explained_by,
+    headline_of,
+    latency_words,
+    lead_of,
+    verdict_of_lead,
+)
 from analyzer.planning.onset import began, compared_stretch, onset_of, since_words
 from analyzer.planning.steps import Means, own_steps, steps_of
 from analyzer.planning.suspects import Suspect
 from analyzer.render.show import PLACEHOLDER, Policy, has_tokens, show
-from analyzer.render.words import clock, fold, key_words, place, who_words
+from analyzer.render.words import clock, key_words, place, who_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -76,7 +85,7 @@ def diagnose_report(
     onset = None if lead is None or traffic is None else onset_of(lead, traffic)
     stretch = compared_stretch(onset, report.window)
     compared = () if table is None or is_sweep else compare(table, stretch)
-    line = headline_of(_scene(report, lead, traffic, compared, onset))
+    line = headline_of(_scene(report, lead, traffic, compared, onset, index))
     since = began(onset)
     means = msgspec.structs.replace(
         means,
@@ -87,9 +96,8 @@ def diagnose_report(
         read_units=None if traffic is None else traffic.place.capacity.read_units,
         write_units=None if traffic is None else traffic.place.capacity.write_units,
     )
-    told = msgspec.structs.replace(report.verdict, text=line.text)
     return Diagnosis(
-        report=msgspec.structs.replace(report, verdict=told),
+        report=msgspec.structs.replace(report, verdict=verdict_of_lead(report, lead, line.text)),
         kind=line.kind,
         lead=lead,
         since=since,
@@ -117,11 +125,10 @@ def diagnosis_of_daemon(report: Report, now: Instant, table: str | None = None, 
         )
         report = msgspec.structs.replace(report, findings=own, verdict=verdict)
     lead = lead_of(report, index)
-    is_told = lead is not None and report.verdict.state is not VerdictState.FAULT
     kind = report.verdict.state.value if lead is None else lead.detector
-    text = lead.summary if is_told and lead is not None else report.verdict.text
+    verdict = report.verdict if lead is None else verdict_of_lead(report, lead, lead.summary)
     return Diagnosis(
-        report=msgspec.structs.replace(report, verdict=msgspec.structs.replace(report.verdict, text=text)),
+        report=msgspec.structs.replace(report, verdict=verdict),
         kind=kind,
         lead=lead,
         since=None if lead is None else lead.first_seen,
@@ -140,7 +147,7 @@ def shown(diagnosis: Diagnosis, policy: Policy, salt: Salt | None) -> Diagnosis:
         told_lead = with_way_back(lead, diagnosis.change, diagnosis.since)
         findings = tuple(told_lead if one is lead else one for one in report.findings)
         report, lead = msgspec.structs.replace(report, findings=findings), told_lead
-    group = [] if lead is None else [lead, *next((rest for root, rest in fold(report.findings) if root is lead), ())]
+    group = [] if lead is None else [lead, *explained_by(report, lead)]
     means = diagnosis.means
     told = [fact.replace(PLACEHOLDER, key_words(None if lead is None else lead.key)) for fact in diagnosis.facts]
     told += [] if diagnosis.lead is not None else lesser_words(report)
@@ -187,7 +194,12 @@ def _traffic_of(report: Report, lead: Finding | None) -> Traffic | None:
 
 
 def _scene(
-    report: Report, lead: Finding | None, traffic: Traffic | None, compared: tuple[Compared, ...], onset: Onset | None
+    report: Report,
+    lead: Finding | None,
+    traffic: Traffic | None,
+    compared: tuple[Compared, ...],
+    onset: Onset | None,
+    index: str | None,
 ) -> Scene:
     tables = [one.target.table for one in report.traffic if one.target.index is None]
     window = report.window
@@ -199,7 +211,7 @@ def _scene(
         onset=onset,
         since=since_words(onset, report.as_of, lambda at: clock(at)[:5]),
         stretch=f"{clock(window.start)[:5]}–{clock(report.as_of)[:5]}",
-        place=place(tables[0], None) if len(tables) == 1 else f"{len(tables)} tables",
+        place=place(tables[0], index) if len(tables) == 1 else f"{len(tables)} tables",
     )
 
 

@@ -6,13 +6,15 @@ from collections.abc import Sequence
 from statistics import median
 from typing import TYPE_CHECKING
 
+import msgspec
 from msgspec import Struct
 
 from analyzer.detectors.words import counted, number, percent
 from analyzer.knowledge.operations import OPERATIONS
-from analyzer.model.finding import Direction, Finding, Status
+from analyzer.lifecycle.weight import weight_of
+from analyzer.model.finding import Confidence, Direction, Finding, Severity, Status
 from analyzer.model.instant import DAY_MS
-from analyzer.model.report import Report, VerdictState
+from analyzer.model.report import Report, Verdict, VerdictState
 from analyzer.model.sight import GapReason, Sight, SourceName
 from analyzer.model.traffic import Traffic
 from analyzer.model.window import Window
@@ -26,7 +28,17 @@ if TYPE_CHECKING:
 
     from analyzer.model.sight import Gap
 
-__all__ = ["Headline", "Kind", "Scene", "capacity_of", "headline_of", "latency_words", "lead_of"]
+__all__ = [
+    "Headline",
+    "Kind",
+    "Scene",
+    "capacity_of",
+    "explained_by",
+    "headline_of",
+    "latency_words",
+    "lead_of",
+    "verdict_of_lead",
+]
 
 Kind = str
 """Which row of the table in docs/diagnose.md a first line is of."""
@@ -68,15 +80,37 @@ def lead_of(report: Report, index: str | None = None) -> Finding | None:
     What somebody snoozed is not begun with.
     """
     groups = fold(tuple(one for one in report.findings if one.status is not Status.SNOOZED))
-    roots = [root for root, _ in groups if index is None or root.index == index]
+    groups = tuple(group for group in groups if index is None or group[0].index == index)
+    roots = [root for root, _ in groups]
     grave = next((root for root in roots if root.detector == "service-fault" and root.severity.rank > 1), None)
-    if grave is not None:
+    if grave is not None or not groups:
         return grave
-    first = roots[0] if roots else None
-    worst = max((one.severity.rank for root, effects in groups if root is first for one in (root, *effects)), default=0)
-    if first is None or (worst < 2 and first.detector not in _WORTH_A_LINE):  # noqa: PLR2004 -- high
+    first, effects = groups[0]
+    worst = max(one.severity.rank for one in (first, *effects))
+    if worst < Severity.HIGH.rank and first.detector not in _WORTH_A_LINE:
         return next((root for root in roots if root.severity.rank == 1 and root.detector in _WORTH_A_LINE), None)
-    return first if first.severity.rank >= 1 else None
+    told = first if first.severity.rank or not effects else min(effects, key=weight_of)
+    return told if told.severity.rank else None
+
+
+def verdict_of_lead(report: Report, lead: Finding | None, text: str) -> Verdict:
+    """Return the verdict that the first line is: its state, how sure and its finding are those of the same finding.
+
+    It is a fault where the finding, or what it explains, is high or critical.
+    """
+    state, told = report.verdict.state, report.verdict
+    group = [lead, *explained_by(report, lead)] if lead is not None else []
+    if any(one.severity.rank >= Severity.HIGH.rank for one in group if one.status is not Status.SNOOZED):
+        state = VerdictState.FAULT
+    elif state is VerdictState.FAULT:  # of another place than was asked for
+        state = VerdictState.CLEAN
+    sure = Confidence.CERTAIN if lead is None else lead.confidence
+    return msgspec.structs.replace(told, state=state, text=text, confidence=sure, finding=lead and lead.id)
+
+
+def explained_by(report: Report, lead: Finding) -> tuple[Finding, ...]:
+    """Return what a finding explains."""
+    return next((effects for root, effects in fold(report.findings) if root is lead), ())
 
 
 def headline_of(scene: Scene) -> Headline:
@@ -100,8 +134,8 @@ def headline_of(scene: Scene) -> Headline:
 
 def _refused(scene: Scene) -> Finding | None:
     """Return the finding of refused requests: the leading one, or what it explains."""
-    group = next((effects for root, effects in fold(scene.report.findings) if root is scene.lead), ())
-    return next((one for one in (scene.lead, *group) if one is not None and one.detector == "throttling"), None)
+    group = () if scene.lead is None else (scene.lead, *explained_by(scene.report, scene.lead))
+    return next((one for one in group if one.detector == "throttling"), None)
 
 
 def _provisioned(refused: Finding, scene: Scene) -> str:
@@ -219,7 +253,7 @@ def _unremarkable(scene: Scene) -> Headline:
         return Headline("cannot-tell", report.verdict.text + (f"; {hint}" if hint else ""))
     if report.patterns:
         return Headline("clean", report.verdict.text)
-    lesser = len(report.findings)
+    lesser = sum(one.severity.rank < Severity.HIGH.rank for one in report.findings)
     few = f", {counted(lesser, 'lesser finding')}" if lesser else ""
     has_keys = any(Sight.INSIGHTS_ACCESSED in one.sights for one in report.traffic)
     hidden = "callers and patterns" if has_keys else "keys, callers and patterns"

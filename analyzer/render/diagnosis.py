@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from analyzer.lifecycle.weight import weight_of
+from analyzer.model.finding import Confidence, Severity, Status
 from analyzer.model.report import VerdictState
 from analyzer.model.sight import GapReason
+from analyzer.planning.headline import explained_by
 from analyzer.render.words import before_words, clock, compact, gap_words, place, plain
 
 if TYPE_CHECKING:
@@ -14,12 +17,13 @@ if TYPE_CHECKING:
     from analyzer.planning.compared import Compared
     from analyzer.planning.diagnosis import Diagnosis
 
-__all__ = ["change_words", "compared_rows", "dark_words", "first_words", "spent_words", "time_words"]
+__all__ = ["change_words", "compared_rows", "dark_words", "first_words", "other_words", "spent_words", "time_words"]
 
 _HEADER = ("", "now", "1 h ago", "1 d ago", "7 d ago", "")
 _MOST_ROWS = 7
 _SHORT_ROWS = 5
 _SHORT_SECONDS = 120
+_MOST_OTHERS = 3
 
 
 def first_words(diagnosis: Diagnosis) -> tuple[str, str]:
@@ -86,6 +90,26 @@ def dark_words(diagnosis: Diagnosis) -> list[str]:
     gaps = diagnosis.report.gaps
     order = {GapReason.DENIED: 0, GapReason.BUDGET: 1, GapReason.LATE: 2, GapReason.NOT_ENABLED: 9}
     return list(dict.fromkeys(gap_words(gap) for gap in sorted(gaps, key=lambda gap: order.get(gap.reason, 5))))
+
+
+def other_words(diagnosis: Diagnosis) -> list[str]:
+    """Name what else is high and certain, and stands in no other line: first what the first line does not explain."""
+    report, lead = diagnosis.report, diagnosis.lead
+    told = " ".join((report.verdict.text, *diagnosis.facts))
+    explained = () if lead is None else explained_by(report, lead)
+    grave = [
+        one
+        for one in report.findings
+        if one is not lead and one.severity.rank >= Severity.HIGH.rank and one.confidence is Confidence.CERTAIN
+    ]
+    grave = [one for one in grave if one.status not in {Status.SNOOZED, Status.CLOSED} and one.summary not in told]
+    grave.sort(key=lambda one: (one in explained, weight_of(one)))
+    named = [
+        plain(f"{one.severity.value.upper()} {one.detector} of {place(one.table, one.index)}: {one.summary}")
+        for one in grave[:_MOST_OTHERS]
+    ]
+    more = len(grave) - _MOST_OTHERS
+    return [*named, *([f"and {more} more that are high and certain: --format json lists them"] if more > 0 else [])]
 
 
 def spent_words(diagnosis: Diagnosis) -> str:

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from analyzer.render.diagnosis import change_words, compared_rows, dark_words, first_words, spent_words, time_words
+from analyzer.render.diagnosis import (
+    change_words,
+    compared_rows,
+    dark_words,
+    first_words,
+    other_words,
+    spent_words,
+    time_words,
+)
 from analyzer.render.markdown import code, safe
 from analyzer.render.words import place, plain
 
@@ -31,6 +39,7 @@ def render_diagnosis_markdown(diagnosis: Diagnosis, *, verbose: bool = False) ->
     lead = diagnosis.lead
     if lead is not None and lead.self_heals is not None:
         lines.append(f"- heals alone: {safe(f'{lead.self_heals.answer}, {lead.self_heals.reason}')}")
+    lines += [f"- also: {safe(told)}" for told in other_words(diagnosis)]
     lines += _past(diagnosis)
     if diagnosis.steps:
         lines += ["", "### Do", "", *(line for step in diagnosis.steps for line in _step(step))]

@@ -10,6 +10,7 @@ from analyzer.render.diagnosis import (
     compared_rows,
     dark_words,
     first_words,
+    other_words,
     spent_words,
     time_words,
 )
@@ -37,14 +38,15 @@ def render_diagnosis(diagnosis: Diagnosis, *, color: bool = False, verbose: bool
     """Write a diagnosis; where it does not fit, the end of what was not visible is left out first, then of the past."""
     head = [*_head(diagnosis, color=color), *_facts(diagnosis)]
     steps = [*_steps(diagnosis.steps)]
+    others = [*_others(diagnosis)]
     suspects = [*_suspects(diagnosis)]
     tail = [spent_words(diagnosis)] if verbose else []
     past = [*_past(diagnosis)]
     dark = [*_dark(diagnosis)]
-    left = MOST_LINES - len(head) - len(steps) - len(suspects) - len(tail)
+    left = MOST_LINES - len(head) - len(steps) - len(others) - len(suspects) - len(tail)
     past = past[: max(left, 0)] if left > 3 else []  # noqa: PLR2004 -- a title, a header and a row say something
     dark = dark[: max(left - len(past), 0)]
-    return "\n".join(line.rstrip() for line in (*head, *past, *steps, *suspects, *dark, *tail)) + "\n"
+    return "\n".join(line.rstrip() for line in (*head, *others, *past, *steps, *suspects, *dark, *tail)) + "\n"
 
 
 def _head(diagnosis: Diagnosis, *, color: bool) -> Iterator[str]:
@@ -88,6 +90,11 @@ def _steps(steps: Sequence[Advice]) -> Iterator[str]:
         yield from _paragraph(f"do {number}", f"{step.action}: {plain(step.text)}", most=3)
         if step.command is not None:
             yield f"{' ' * (_LABEL + 2)}$ {plain(step.command)}"
+
+
+def _others(diagnosis: Diagnosis) -> Iterator[str]:
+    for number, told in enumerate(other_words(diagnosis)):
+        yield from _paragraph("" if number else "also", told, most=1)
 
 
 def _suspects(diagnosis: Diagnosis) -> Iterator[str]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from analyzer.detectors.words import number as in_words
 from analyzer.detectors.words import percent
+from analyzer.lifecycle.weight import grouped as fold
 from analyzer.model.finding import Status
 from analyzer.model.instant import format_instant
 from analyzer.model.report import Mode, PatternKind, VerdictState
@@ -272,43 +273,6 @@ def _number(name: str, value: float) -> str:
     if last == "usd":
         return f"${count(round(value, 2))}"
     return count(value) + (f" {last}" if last == "ms" else " s" if last == "seconds" else "")
-
-
-def fold(findings: Sequence[Finding]) -> tuple[tuple[Finding, tuple[Finding, ...]], ...]:
-    """Put each finding under the one that explains it in the end; the worst first, causes with all they explain.
-
-    A cause that is not among the findings, or a ring of causes, leaves the finding on its own.
-    """
-    by_id = {finding.id: finding for finding in findings if finding.id}
-    under: dict[int, list[Finding]] = {}
-    for finding in findings:
-        under.setdefault(id(_root(finding, by_id)), []).append(finding)
-    depth = {id(finding): len(_chain(finding, by_id)) for finding in findings}
-    roots = [finding for finding in findings if _root(finding, by_id) is finding]
-    groups = [
-        (root, tuple(f for f in sorted(under[id(root)], key=lambda f: (depth[id(f)], _worst(f))) if f is not root))
-        for root in roots
-    ]
-    return tuple(sorted(groups, key=lambda group: min(_worst(finding) for finding in (group[0], *group[1]))))
-
-
-def _chain(finding: Finding, by_id: Mapping[str, Finding]) -> list[Finding]:
-    """Return a finding, its cause, its cause's cause and so on; the finding alone where they go in a ring."""
-    chain = [finding]
-    while (cause := chain[-1].caused_by) is not None and cause in by_id:
-        if any(by_id[cause] is known for known in chain):
-            return [finding]
-        chain.append(by_id[cause])
-    return chain
-
-
-def _root(finding: Finding, by_id: Mapping[str, Finding]) -> Finding:
-    return _chain(finding, by_id)[-1]
-
-
-def _worst(finding: Finding) -> tuple[int, int, str, str, str, str]:
-    asleep = 1 if finding.status.value in {"closed", "snoozed"} else 0
-    return (-finding.severity.rank, asleep, finding.table, finding.index or "", finding.detector, finding.id)
 
 
 def warm_keys(keys: Sequence[KeyLine]) -> tuple[KeyLine, ...]:

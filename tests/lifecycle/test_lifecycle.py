@@ -11,7 +11,8 @@ from analyzer.lifecycle.allow import accept
 from analyzer.lifecycle.causes import fold
 from analyzer.lifecycle.identity import identify
 from analyzer.lifecycle.unite import unite
-from analyzer.lifecycle.verdict import by_weight, verdict_of
+from analyzer.lifecycle.verdict import verdict_of
+from analyzer.lifecycle.weight import by_weight
 from analyzer.model.batch import MetricSeries
 from analyzer.model.finding import Change, Confidence, Direction, Finding, Severity, Status
 from analyzer.model.report import PatternKind, PatternLine, Report, Verdict, VerdictState

@@ -42,7 +42,7 @@ def found(detector: str = "throttling", severity: Severity = Severity.HIGH, **fi
         "direction": Direction.WRITE,
         "cause": "provisioned",
     }
-    return Finding(detector=detector, severity=severity, confidence=Confidence.CERTAIN, **told | fields)
+    return Finding(detector=detector, severity=severity, **{"confidence": Confidence.CERTAIN} | told | fields)
 
 
 def refused(*, reason: str = "ProvisionedThroughput", minutes: int = 10) -> Any:
@@ -315,3 +315,51 @@ def test_how_the_key_is_seen_is_told_honestly(key: str, policy: Policy, told: st
     facts = " ".join(shown(diagnose_report(report(lead), Means(), now=None), policy, Salt(b"s")).facts)
     assert told in facts
     assert bool(told) == ("key" in facts)
+
+
+REFUSED: dict[str, Any] = {"confidence": Confidence.POSSIBLE, "cause": "key-range", "direction": Direction.READ}
+PRESSED: dict[str, Any] = {"id": "index", "index": "GSI2", "cause": "key-range"}
+
+
+def test_what_is_certain_leads_before_what_is_possible_and_the_verdict_is_of_that_finding() -> None:
+    told = diagnose_report(report(found(**REFUSED), found("gsi-back-pressure", **PRESSED)), Means(), now=WINDOW.end)
+    assert told.lead is not None
+    assert (told.lead.id, told.report.verdict.finding, told.report.verdict.confidence) == ("index", "index", "certain")
+    assert told.report.verdict.text == "gsi-back-pressure it is"
+
+
+def test_the_verdict_is_as_sure_as_the_finding_that_its_first_line_is_of() -> None:
+    told = report(found(**REFUSED, severity=Severity.CRITICAL), found("gsi-back-pressure", **PRESSED))
+    told = msgspec.structs.replace(told, verdict=Verdict(VerdictState.FAULT, "-", Confidence.CERTAIN, "index"))
+    document = diagnosis_object(diagnose_report(told, Means(), now=WINDOW.end))
+    verdict = document["verdict"]
+    assert verdict["finding"] == document["diagnosis"]["finding"] == "throttling"
+    assert verdict["confidence"] == "possible"
+    assert verdict["text"].startswith("one key or range of cases is over its partition limit")
+
+
+def test_what_is_high_and_certain_is_always_on_the_screen() -> None:
+    others = [found("gsi-back-pressure", summary=f"index {n} pushes back", id=f"index-{n}") for n in range(5)]
+    quiet = found("gsi-back-pressure", summary="somebody knows", id="quiet", status=Status.SNOOZED)
+    diagnosis = diagnose_report(
+        report(found(**REFUSED, severity=Severity.CRITICAL), *others, quiet), Means(), now=WINDOW.end
+    )
+    for said in (render_diagnosis(diagnosis), render_diagnosis_markdown(diagnosis)):
+        assert "HIGH gsi-back-pressure of cases: index 0 pushes back" in said.replace("\\", "")
+        assert "and 2 more that are high and certain" in said
+        assert "somebody knows" not in said
+
+
+def test_a_fault_of_the_table_is_none_of_the_index_that_was_asked_for() -> None:
+    told = diagnose_report(report(found(), of=(seen(),)), Means(), now=WINDOW.end, index="GSI2")
+    assert told.report.verdict.state is VerdictState.CLEAN
+    assert told.report.verdict.finding is None
+    assert told.report.verdict.text.startswith("clean at table level 00:00–00:30: cases/GSI2")
+    assert "also     HIGH throttling of cases: throttling it is" in render_diagnosis(told)
+
+
+def test_a_low_cause_of_a_high_effect_is_not_begun_with() -> None:
+    low = found("low-cardinality-key", Severity.LOW)
+    told = diagnose_report(report(low, found(caused_by=low.id)), Means(), now=WINDOW.end)
+    assert told.report.verdict.finding == "throttling"
+    assert told.report.verdict.state is VerdictState.FAULT
