@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from tests.bench.accuracy.healthy import START_MS, Record, calls_of, healthy_day, moment
 from tests.bench.accuracy.patterns import PATTERNS
+from tests.bench.accuracy.sampling import MODES
 
 __all__ = ["FAULTS", "LENGTH_MS", "ONSET_MS", "Fault"]
 
@@ -21,16 +22,23 @@ _THROTTLED = "ProvisionedThroughputExceededException"
 
 
 class Fault(Struct, frozen=True):
-    """A fault by the detector that has to find it, where, and which sampling leaves it to be seen.
+    """A fault by the detector that has to find it, where, and which sampling leaves it to be seen, at which rate.
 
-    `also` are the other tables that it touches.
+    `follows` is what else is true of its calls, by detector and table: none of that is a false alarm.
     """
 
     detector: str
     table: str
     plant: Callable[[int], list[Record]]
-    at_a_tenth: tuple[str, ...] = ("request", "key", "trace", "default")
-    also: tuple[str, ...] = ()
+    at_a_tenth: tuple[str, ...] = MODES
+    at_a_hundredth: tuple[str, ...] = ()
+    follows: frozenset[tuple[str, str]] = frozenset()
+
+    @property
+    def samplings(self) -> list[tuple[str, float]]:
+        """Modes and rates that leave it to be seen."""
+        thinner = ((0.1, self.at_a_tenth), (0.01, self.at_a_hundredth))
+        return [("request", 1.0), *((mode, rate) for rate, modes in thinner for mode in modes)]
 
     def log(self, seed: int) -> list[Record]:
         """Return ten minutes in the order of time, with the fault in their second half."""
@@ -296,24 +304,49 @@ def _strong(seed: int) -> list[Record]:
 _NOT_BY_KEY = ("request", "trace", "default")
 """A stratum of keys holds one key whole or not at all: it says nothing of a single one, nor of what has no key."""
 
+_REFUSED = frozenset({("throttling", "users"), ("retry-storm", "users")})
+"""Its calls are refused, and tried more than twice each."""
+
+_FAILING = frozenset(
+    (detector, table) for detector in ("service-fault", "retry-storm") for table in ("orders", "users", "stock")
+) - {("service-fault", "orders")}
+"""Its errors are three tables', each call of four tries."""
+
 FAULTS = (
     Fault("hot-key", "orders", _hot_key, _NOT_BY_KEY),
     Fault("low-cardinality-key", "jobs", _few_values, _NOT_BY_KEY),
-    Fault("throttling", "users", _throttling),
-    Fault("silent-throttling", "users", _silent),
-    Fault("retry-storm", "users", _storm),
-    Fault("request-errors", "carts", _errors),
-    Fault("service-fault", "orders", _service, also=("users", "stock")),
-    Fault("unpaced-bulk", "users", _bulk),
+    Fault("throttling", "users", _throttling, MODES, MODES, _REFUSED - {("throttling", "users")}),
+    Fault("silent-throttling", "users", _silent, MODES, MODES, _REFUSED),
+    Fault("retry-storm", "users", _storm, MODES, MODES, _REFUSED - {("retry-storm", "users")}),
+    Fault("request-errors", "carts", _errors, MODES, MODES),
+    Fault("service-fault", "orders", _service, MODES, MODES, _FAILING),
+    Fault(
+        "unpaced-bulk",
+        "users",
+        _bulk,
+        MODES,
+        MODES,
+        follows=frozenset({("throttling", "users"), ("undeclared-pattern", "users")}),
+    ),
     Fault("unexpected-scan", "stock", _scan, _NOT_BY_KEY),
     Fault("unpaced-scan", "orders", _unpaced, ()),
     Fault("filter-heavy-query", "orders", _filter),
     Fault("limit-before-filter", "orders", _short_pages, ("trace", "default")),
-    Fault("empty-page-stop", "users", _empty_pages, ("trace", "default")),
+    Fault(
+        "empty-page-stop",
+        "users",
+        _empty_pages,
+        ("trace", "default"),
+        follows=frozenset({("filter-heavy-query", "users")}),
+    ),
     Fault("missing-pagination", "events", _first_page, ("trace",)),
     Fault("count-by-reading", "ledger", _counting, ("trace",)),
     Fault("n-plus-one", "orders", _fan, ("trace", "default")),
     Fault("polling-read", "carts", _polling, ()),
-    Fault("strong-read-cost", "stock", _strong, _NOT_BY_KEY),
+    Fault("strong-read-cost", "stock", _strong, _NOT_BY_KEY, follows=frozenset({("unexpected-scan", "stock")})),
 )
-"""What CloudWatch alone tells, and what takes a span or a table of its own, is planted by `recorded`."""
+"""What CloudWatch alone tells, and what takes a span or a table of its own, is planted by `recorded`.
+
+At a hundredth stands what is kept at every rate: refused tries and errors. Of all others a hundredth keeps a handful of
+calls, so that chance decides whether any is there, or, of a key or of a few, two a slice: too coarse for heat.
+"""

@@ -5,6 +5,7 @@ Each is a recording drawn from a seed, numbers and noise alike, and is judged as
 
 from __future__ import annotations
 
+import math
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -19,22 +20,55 @@ if TYPE_CHECKING:
     from analyzer.model.instant import Instant
     from analyzer.model.report import Report
 
-__all__ = ["RECORDED", "RecordedFault"]
+__all__ = ["RECORDED", "RecordedFault", "healthy_metrics"]
 
 _DAY = 86_400
 
 
 class RecordedFault(Struct, frozen=True):
-    """A fault by the detector that has to find it; `plant` gives the recording, and when in it the fault begins."""
+    """A fault by the detector that has to find it, and its table; `plant` gives the recording, and when it begins.
+
+    `follows` is what else is true of it, by detector and table.
+    """
 
     detector: str
+    table: str
     plant: Callable[[np.random.Generator], tuple[Recorded, float]]
+    follows: frozenset[tuple[str, str]] = frozenset()
 
     def judged(self, seed: int) -> tuple[Report, Instant]:
         """Return what is said of one draw, and when its fault began."""
         made, onset = self.plant(np.random.default_rng(seed))
-        with tempfile.TemporaryDirectory() as folder:
-            return made.replayed(Path(folder)), made.start + round(onset * 1000)
+        return _replayed(made), made.start + round(onset * 1000)
+
+
+def healthy_metrics(seed: int) -> Report:
+    """Return what is said of the metrics of a table and its index that are well.
+
+    Capacity follows a rhythm, and three days of the past stand beside it; two tries of an hour are refused.
+    """
+    draw = np.random.default_rng(seed)
+    made = Recorded(minutes=60, table="rooms").table(read=200, write=100, indexes={"by-owner": ("owner", "SK")})
+    rhythm = [0.5 + 0.2 * math.sin(2 * math.pi * (minute / 60 - draw.uniform(0, 0.1))) for minute in range(60)]
+    for index, part in ((None, 1.0), ("by-owner", 0.4)):
+        for dimension, units in (("Read", 200), ("Write", 100)):
+            took = [share * part * units * 60 for share in rhythm]
+            made.metric(f"Consumed{dimension}CapacityUnits", _noisy(draw, took), index=index)
+            made.metric(f"Provisioned{dimension}CapacityUnits", [units] * 60, stat="Average", index=index)
+    late = draw.choice(60, 2, replace=False).tolist()
+    made.metric("ReadProvisionedThroughputThrottleEvents", [float(minute in late) for minute in range(60)])
+    for operation, usual in (("GetItem", 4.0), ("Query", 9.0), ("PutItem", 6.0)):
+        points = 3 * 24 * 12 + 12
+        for stat, value in (("p99", usual), ("SampleCount", 3000.0)):
+            values = _noisy(draw, [value] * points)
+            made.metric("SuccessfulRequestLatency", values, stat=stat, period=300, at=-3 * _DAY, Operation=operation)
+        made.metric("SystemErrors", [], Operation=operation)
+    return _replayed(made)
+
+
+def _replayed(made: Recorded) -> Report:
+    with tempfile.TemporaryDirectory() as folder:
+        return made.replayed(Path(folder))
 
 
 def _noisy(draw: np.random.Generator, values: list[float], share: float = 0.1) -> list[float]:
@@ -115,9 +149,10 @@ def _declared_scan(draw: np.random.Generator) -> tuple[Recorded, float]:
 
 
 RECORDED = (
-    RecordedFault("sub-minute-burst", _sub_minute_burst),
-    RecordedFault("autoscale-lag", _autoscale_lag),
-    RecordedFault("latency-shift", _latency_shift),
-    RecordedFault("queue-like-table", _queue),
-    RecordedFault("declared-scan", _declared_scan),
+    RecordedFault("sub-minute-burst", "prices", _sub_minute_burst, frozenset({("throttling", "prices")})),
+    RecordedFault("autoscale-lag", "stock", _autoscale_lag, frozenset({("throttling", "stock")})),
+    RecordedFault("latency-shift", "bookings", _latency_shift),
+    RecordedFault("queue-like-table", "mails", _queue),
+    RecordedFault("declared-scan", "readings", _declared_scan),
 )
+"""Who is refused in a burst, or while capacity comes late, is throttled: that is true, too."""
