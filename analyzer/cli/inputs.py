@@ -57,6 +57,8 @@ def _mend(name: str) -> str:
     path = Path(name)
     if path.is_dir():
         return f"{name} is a folder; name its files, such as '{path / '*.jsonl'}'"
+    if path.exists():
+        return f"{name} is neither a file nor a folder; what a command writes is read as -: COMMAND | dynascope ... -"
     if glob.has_magic(name):
         return f"no file fits {name}"
     if not path.parent.is_dir():

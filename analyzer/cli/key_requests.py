@@ -41,13 +41,15 @@ class KeyAsked(Struct, frozen=True, kw_only=True):
 
     def is_at(self, key: Mapping[str, dict[str, Any]] | None) -> bool:
         """Whether a key holds the value."""
-        text = None if key is None else key_text(key.get(self.attribute, {}))
-        return text is not None and (text == self.value or self._is_token(text))
+        found = {} if key is None else key.get(self.attribute, {})
+        text = key_text(found)
+        value = (key_text({"N": self.value}) or self.value) if "N" in found else self.value  # 1.0 and 1 are one key
+        return text is not None and (text == value or self._is_token(text, value))
 
-    def _is_token(self, text: str) -> bool:
+    def _is_token(self, text: str, value: str) -> bool:
         if self.salt is None:
             return False
-        clear, told = split_key(self.value), split_key(text)
+        clear, told = split_key(value), split_key(text)
         pairs = zip(clear, told, strict=False)
         return len(clear) == len(told) and all(seen in {part, self.salt.token(part)} for part, seen in pairs)
 
@@ -68,6 +70,8 @@ def requests_at(key: KeyAsked, blocks: Iterable[bytes], seen: SeenBeside | None 
                 record = _DECODE(line)
                 time = parse_instant(record.time)
             except (msgspec.MsgspecError, ValueError):
+                if seen is not None:
+                    seen.pass_over(line)
                 continue
             if seen is not None:
                 seen.take(record)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["SeenBeside"]
 
 _NAMED = 5
+_COUNTER = b'"counter"'
 _MOST_NAMES = 10_000
 """No account has so many tables, indexes or key attributes; a log that says so is not believed further."""
 
@@ -32,10 +33,17 @@ class SeenBeside:
         self._index = index
         self._tables: Counter[str] = Counter()
         self._indexes: Counter[str] = Counter()
-        self._attributes: Counter[str] = Counter()
+        self.attributes: Counter[str] = Counter()
         self._policies: Counter[str] = Counter()
         self._salts: Counter[str] = Counter()
+        self._alone: Counter[str] = Counter()
         self._keyed = 0
+        self.unreadable = 0
+        """Lines that are neither a request nor a sampler's counter."""
+
+    def pass_over(self, line: bytes) -> None:
+        """Look at a line that is no record."""
+        self.unreadable += bool(line.strip()) and _COUNTER not in line
 
     def take(self, record: RequestRecord) -> None:
         """Look at a record."""
@@ -48,7 +56,8 @@ class SeenBeside:
         if keys:
             self._keyed += 1
             self._policies[record.keys or "reveal"] += 1
-            _count(self._attributes, {name for key in keys for name in key})
+            _count(self.attributes, {name for key in keys for name in key})
+            _count(self._alone, {name for key in keys if len(key) == 1 for name in key})
             _count(self._salts, {record.salt_id} if record.salt_id is not None else set())
 
     def _keys_of(self, record: RequestRecord) -> Iterator[Mapping[str, Any] | None]:
@@ -59,6 +68,13 @@ class SeenBeside:
         for part in record.parts or ():
             if table_name(part.table or record.table) == self._table:
                 yield part.key if index is None else (part.index_keys or {}).get(index)
+
+    def partition_key(self) -> str | None:
+        """Return the attribute that stands alone in keys, as in a query of a whole collection; None where none does.
+
+        A sort key never does. Where several do, the log is not believed.
+        """
+        return next(iter(self._alone)) if len(self._alone) == 1 else None
 
     def why_nothing(self, attribute: str, salt: Salt | None) -> str:
         """Say why no request to a key was found: the table, the index, the attribute or the value is not there."""
@@ -75,8 +91,8 @@ class SeenBeside:
             return f"no request of the log uses an index {plain(index)} of {plain(table)}; {used}"
         if not self._keyed:
             return f"the log tells no key of {place}: {_KEYLESS}"
-        if attribute not in self._attributes:
-            known = _named("they have", self._attributes, attribute)
+        if attribute not in self.attributes:
+            known = _named("they have", self.attributes, attribute)
             return f"no key of {place} in the log has an attribute {plain(attribute)}; {known}"
         count = f"{self._tables[table]:,} to {plain(table)}, {self._keyed:,} of them with a key"
         return f"no request of the log goes to that {plain(attribute)} of {place} ({count})\n  {self._hint(salt)}"

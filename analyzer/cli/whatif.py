@@ -61,7 +61,7 @@ def whatif(  # noqa: PLR0913, PLR0917 -- one parameter an option
     from analyzer.cli.foreign import choose  # noqa: PLC0415 -- light start
     from analyzer.cli.inputs import expand  # noqa: PLC0415 -- light start
     from analyzer.cli.key_requests import KeyAsked, requests_at  # noqa: PLC0415 -- light start
-    from analyzer.cli.output import write  # noqa: PLC0415 -- light start
+    from analyzer.cli.output import counted, write  # noqa: PLC0415 -- light start
     from analyzer.cli.reading import LogFile, read_blocks  # noqa: PLC0415 -- light start
     from analyzer.cli.seen_beside import SeenBeside  # noqa: PLC0415 -- light start
     from analyzer.cli.settings import settings_of  # noqa: PLC0415 -- light start
@@ -82,6 +82,17 @@ def whatif(  # noqa: PLR0913, PLR0917 -- one parameter an option
     for file in files:
         if file.breaks_off is not None:
             typer.echo(f"dynascope: {file.breaks_off}", err=True)
+    unreadable = seen.unreadable + sum(sum(file.bad.values()) for file in files)
+    if unreadable:
+        typer.echo(
+            f"dynascope: {counted(unreadable, 'line')} of the log could not be read, and count for nothing", err=True
+        )
+    partition = seen.partition_key()
+    if partition not in {None, attribute} and attribute in seen.attributes:
+        raise UsageError(
+            f"--shard takes the partition key, and that of {table} is {partition}: requests of the log name it alone; "
+            f"items under one {attribute} lie under many {partition} already"
+        )
     if not asked:
         typer.echo(f"dynascope: {seen.why_nothing(attribute, salt)}", err=True)
         raise typer.Exit(1)

@@ -206,4 +206,5 @@ def _judged(before: Side, random: Side, co_read: float | None) -> tuple[str, str
         return "group", "its heat is reads of one item, which no suffix cools: cache it"
     if co_read is not None and co_read >= _TOGETHER:
         return "split", f"it is too hot for one partition, though {co_read:.0%} of its reads want several items at once"
-    return "split", "it is too hot for one partition, and few reads want several of its items at once"
+    few = "few reads want several of its items at once" if co_read is not None else "no read of it was seen"
+    return "split", f"it is too hot for one partition, and {few}"

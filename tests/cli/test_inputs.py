@@ -51,3 +51,10 @@ def test_a_stretch_without_length_is_refused() -> None:
     assert place_stretch(Moment("1m", before_end_ms=60_000), None, 100_000) == (40_000, None)
     with pytest.raises(UsageError, match="--since 1m is not before --until 2m"):
         place_stretch(Moment("1m", before_end_ms=60_000), Moment("2m", before_end_ms=120_000), 500_000)
+
+
+def test_what_is_no_file_is_not_said_to_be_missing() -> None:
+    with pytest.raises(
+        UsageError, match=r"^/dev/null is neither a file nor a folder; what a command writes is read as -"
+    ):
+        expand(["/dev/null"])

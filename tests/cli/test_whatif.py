@@ -93,6 +93,35 @@ def test_a_key_that_is_not_in_the_log_is_no_outcome(tmp_path: Path) -> None:
     assert "its tokens are of the salt abc, and not of " in done.stderr
 
 
+def test_a_sort_key_is_no_key_to_be_split(tmp_path: Path) -> None:
+    done = run(tmp_path, record(), record("Query", sort=None), args=("--shard", "SK=2026"))
+    assert "--shard takes the partition key, and that of metrics is PK: requests of the log name it alone" in str(
+        done.exception
+    )
+    assert run(tmp_path, record(), args=("--shard", "SK=2026")).exit_code == 0  # the log does not tell
+
+
+def test_lines_that_could_not_be_read_are_said(tmp_path: Path) -> None:
+    half = tmp_path / "half.jsonl"
+    counter = json.dumps({"v": 1, "counter": "dropped", "count": 3})
+    half.write_text(f"{json.dumps(record())}\n{counter}\n\nnot a record\n{{}}\n")
+    said = "dynascope: 2 lines of the log could not be read, and count for nothing\n"
+    assert run(tmp_path, record(), args=(str(half),)).stderr == said
+    assert run(tmp_path, record()).stderr == ""
+
+
+@pytest.mark.parametrize("spelling", ["-1500", "-1.50E+3", "-1500.0"])
+def test_a_number_is_one_key_however_it_is_written(spelling: str) -> None:
+    salt = Salt(b"secret")
+    key = KeyAsked(table="metrics", attribute="PK", value=spelling, salt=salt)
+    (clear, sampled) = asked(
+        record(key={"PK": {"N": "-1.5e3"}}), record(key={"PK": {"N": salt.token("-1500")}}), key=key
+    )
+    assert (clear.units, sampled.units) == (1, 1)
+    text = KeyAsked(table="metrics", attribute="PK", value="1.0")
+    assert len(asked(record(key={"PK": {"S": "1.0"}}), record(key={"PK": {"S": "1"}}), key=text)) == 1
+
+
 def test_it_says_in_words_what_to_do_with_the_items(tmp_path: Path) -> None:
     assert run(tmp_path, record()).stdout.splitlines()[-1].startswith("keep together: ")
 

@@ -64,7 +64,7 @@ def test_a_sample_is_reckoned_with_the_imbalance_of_all_that_it_stands_for() -> 
         ([put(units=900), get(sort=None, is_range=True)], "split", "100% of its reads"),
         ([get(units=2000)], "group", "no suffix cools"),
         ([get(units=20, sort=str(number)) for number in range(100)], "split", "few reads"),
-        ([put(units=900)], "split", "few reads"),
+        ([put(units=900)], "split", "no read of it was seen"),
     ],
 )
 def test_items_belong_together_until_they_are_too_hot_for_it(asked: list[Asked], advice: str, because: str) -> None:
