@@ -32,6 +32,9 @@ _NAMED = 3
 _WIDE = 0.2
 """An interval that is wider than this share of its number is told with it: a tenth to each side."""
 
+_NO_POINT = "either nobody calls there, or its metrics do not come"
+"""Silence that cannot be told from blindness: CloudWatch keeps no zeros of what is not called."""
+
 _KINDS = {
     "units": ("Consumed",),
     "throttles": ("Throttle",),
@@ -66,12 +69,11 @@ def verdict_of(
         return fault
     requests = _all_requests(lines)
     measured = [one for one in traffic if Sight.METRICS in one.sights and one.target.index is None]
-    blind = next((gap for gap in gaps if _is_loss(gap) and (_hides(gap) or not measured)), None)
+    losses = [gap for gap in gaps if _is_loss(gap) and (_hides(gap) or not measured)]
+    blind = min(losses, key=_way_of_seeing, default=None)
     if blind is not None:
         return Verdict(VerdictState.CANNOT_TELL, f"cannot tell: {blind.detail}", Confidence.CERTAIN)
-    lacking = next(filter(None, map(_lacking, measured)), None) or (
-        None if requests.value else _all_too_young(measured)
-    )
+    lacking = next(filter(None, map(_lacking, measured)), None) or (None if requests.value else _all_silent(measured))
     if lacking is not None:
         return Verdict(VerdictState.CANNOT_TELL, f"cannot tell: {lacking}", Confidence.CERTAIN)
     if not requests.value and measured:
@@ -88,6 +90,11 @@ def _is_loss(gap: Gap) -> bool:
     return gap.reason not in _NO_LOSS and gap.source is not SourceName.HISTORY
 
 
+def _way_of_seeing(gap: Gap) -> tuple[bool, bool]:
+    """Order gaps by what they take: without metrics nothing is seen, and their permission is the one to ask for."""
+    return gap.source is not SourceName.CLOUDWATCH_METRICS, not _hides(gap)
+
+
 def _hides(gap: Gap) -> bool:
     """Whether a gap hides faults though metrics were seen; a DynamoDB that gives no answer may be one itself."""
     return gap.source in _SEEING or (gap.source is SourceName.TABLE_CATALOG and gap.reason is GapReason.TIMEOUT)
@@ -102,15 +109,24 @@ def _lacking(traffic: Traffic) -> str | None:
     return None
 
 
-def _all_too_young(measured: Sequence[Traffic]) -> str | None:
-    young = [_too_young(one) for one in measured]
-    return young[0] if young and all(young) else None
+def _all_silent(measured: Sequence[Traffic]) -> str | None:
+    """Say why no metric of any table has a data point; None where one has, or a table is known to be old and idle."""
+    silent = [_silent(one) for one in measured]
+    if not silent or not all(silent):
+        return None
+    if len(silent) == 1:
+        return silent[0]
+    return f"CloudWatch has no data point of any of {len(silent)} tables: {_NO_POINT}"
 
 
-def _too_young(traffic: Traffic) -> str | None:
-    """Say that a table was made within the stretch, where no metric has a data point of it yet; else None."""
+def _silent(traffic: Traffic) -> str | None:
+    """Say that no metric has a data point of a table that was made within the stretch, or nobody knows when."""
     created = None if traffic.place.table is None else traffic.place.table.created
-    if created is None or created <= traffic.window.start or any(series.values for series in traffic.metrics):
+    if any(series.values for series in traffic.metrics):
+        return None
+    if created is None:
+        return f"CloudWatch has no data point of {traffic.target}: {_NO_POINT}"
+    if created <= traffic.window.start:
         return None
     return f"{traffic.target} was created at {format_instant(created)[11:19]}: CloudWatch has no data point of it yet"
 

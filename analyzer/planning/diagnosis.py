@@ -97,7 +97,7 @@ def diagnose_report(
         write_units=None if traffic is None else traffic.place.capacity.write_units,
     )
     return Diagnosis(
-        report=msgspec.structs.replace(report, verdict=verdict_of_lead(report, lead, line.text)),
+        report=msgspec.structs.replace(report, verdict=verdict_of_lead(report, lead, line.text, line.kind)),
         kind=line.kind,
         lead=lead,
         since=since,

@@ -93,7 +93,7 @@ def lead_of(report: Report, index: str | None = None) -> Finding | None:
     return told if told.severity.rank else None
 
 
-def verdict_of_lead(report: Report, lead: Finding | None, text: str) -> Verdict:
+def verdict_of_lead(report: Report, lead: Finding | None, text: str, kind: Kind | None = None) -> Verdict:
     """Return the verdict that the first line is: its state, how sure and its finding are those of the same finding.
 
     It is a fault where the finding, or what it explains, is high or critical.
@@ -104,6 +104,8 @@ def verdict_of_lead(report: Report, lead: Finding | None, text: str) -> Verdict:
         state = VerdictState.FAULT
     elif state is VerdictState.FAULT:  # of another place than was asked for
         state = VerdictState.CLEAN
+    if kind == VerdictState.CANNOT_TELL.value:
+        state = VerdictState.CANNOT_TELL
     sure = Confidence.CERTAIN if lead is None else lead.confidence
     return msgspec.structs.replace(told, state=state, text=text, confidence=sure, finding=lead and lead.id)
 
@@ -242,6 +244,9 @@ def _unremarkable(scene: Scene) -> Headline:
     dead = next((gap for gap in report.gaps if _is_dead(gap)), None)
     if dead is not None:
         return Headline("service", f"DynamoDB or the path to it fails from here: {dead.detail}")
+    if report.verdict.state is VerdictState.CLEAN and _is_silent(report):
+        told = f"cannot tell: CloudWatch has no data point of {scene.place} {scene.stretch}"
+        return Headline("cannot-tell", f"{told}: either nobody calls it, or its metrics do not come")
     if report.verdict.state is VerdictState.CANNOT_TELL:
         if not report.traffic and not report.gaps:
             where = report.region or "the regions that were asked"
@@ -258,6 +263,14 @@ def _unremarkable(scene: Scene) -> Headline:
     has_keys = any(Sight.INSIGHTS_ACCESSED in one.sights for one in report.traffic)
     hidden = "callers and patterns" if has_keys else "keys, callers and patterns"
     return Headline("clean", f"clean at table level {scene.stretch}: {scene.place}{few}; {hidden} were not visible")
+
+
+def _is_silent(report: Report) -> bool:
+    """Whether nothing was seen in the stretch that was looked at, whatever there was before it."""
+    stretch = report.window
+    times = (time for one in report.traffic for series in one.metrics for time in series.timestamps)
+    is_bare = bool(report.traffic) and not report.patterns and not report.findings
+    return is_bare and not any(stretch.start <= time < stretch.end for time in times)
 
 
 def _is_dead(gap: Gap) -> bool:

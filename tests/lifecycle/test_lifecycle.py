@@ -388,6 +388,31 @@ def test_different_findings_stand_side_by_side() -> None:
     assert len(unite((finding(subject="a"),), (finding(subject="b"),))) == 2
 
 
+@pytest.mark.parametrize(
+    ("detector", "ahead", "span"),
+    [
+        ("gsi-back-pressure", Severity.LOW, (10, 20)),
+        ("hot-key", Severity.LOW, (10, 20)),
+        ("hot-key", Severity.MEDIUM, (0, 30)),
+        ("throttling", Severity.LOW, (0, 30)),
+    ],
+)
+def test_a_fault_began_where_the_room_that_was_left_is_used_up(
+    detector: str, ahead: Severity, span: tuple[int, int]
+) -> None:
+    before, after = (at(finding(detector, severity=ahead), start, start + 10) for start in (0, 20))
+    known = unite((), (before,))
+    known = unite(known, (at(finding(detector, severity=Severity.HIGH), 10, 20),))
+    (one,) = unite(known, (after,))
+    assert (one.severity, one.first_seen, one.last_seen) == (Severity.HIGH, *span)
+
+
+def test_room_that_is_left_is_a_finding_of_its_own_span() -> None:
+    early, late = (at(finding("hot-key", severity=Severity.LOW), start, start + 10) for start in (0, 20))
+    (one,) = unite(unite((), (early,)), (late,))
+    assert (one.first_seen, one.last_seen) == (0, 30)
+
+
 # verdict
 
 
@@ -471,6 +496,11 @@ def test_clean_says_how_much_was_seen(findings: tuple[Finding, ...], lines: tupl
     assert verdict_of(findings, (), lines, ()).text == text
 
 
+def undescribed(table: str = "cases") -> Traffic:
+    """The silent metrics of a table that only a sweep saw: when it was made is not known."""
+    return msgspec.structs.replace(measured(), target=Target(None, None, table), place=Place())
+
+
 def measured() -> Traffic:
     names = ("ConsumedReadCapacityUnits", "ReadThrottleEvents", "SuccessfulRequestLatency", "SystemErrors")
     metrics = tuple(MetricSeries(name, {"TableName": "cases"}, "Sum", 60, (), (), is_complete=True) for name in names)
@@ -478,7 +508,7 @@ def measured() -> Traffic:
         target=Target(None, None, "cases"),
         window=Window(0, 60_000),
         sights=frozenset({Sight.METRICS}),
-        place=Place(),
+        place=Place(table=TableDescription(name="cases", created=-1)),
         metrics=metrics,
     )
 
@@ -490,11 +520,29 @@ def test_of_a_table_that_is_younger_than_its_first_data_point_nothing_can_be_tol
     assert told.state is VerdictState.CANNOT_TELL
     assert told.text == "cannot tell: cases was created at 00:00:30: CloudWatch has no data point of it yet"
     assert verdict_of((), (), (line(),), (), (one,)).state is VerdictState.CLEAN
-    assert verdict_of((), (), (), (), (one, measured())).state is VerdictState.CLEAN
     seen = msgspec.structs.replace(one.metrics[0], timestamps=(30_000,), values=(1.0,))
+    other = msgspec.structs.replace(measured(), metrics=(seen, *measured().metrics[1:]))
+    assert verdict_of((), (), (), (), (one, other)).state is VerdictState.CLEAN
     busy = msgspec.structs.replace(one, metrics=(seen, *one.metrics[1:]))
     old = msgspec.structs.replace(one, window=Window(30_000, 90_000))
     assert {verdict_of((), (), (), (), (each,)).state for each in (busy, old)} == {VerdictState.CLEAN}
+
+
+def test_metrics_without_one_data_point_of_tables_that_nobody_describes_are_not_clean() -> None:
+    alone = verdict_of((), (), (), (), (undescribed(),))
+    both = verdict_of((), (), (), (), (undescribed(), undescribed("orders")))
+    assert alone.state is both.state is VerdictState.CANNOT_TELL
+    assert alone.text.startswith("cannot tell: CloudWatch has no data point of cases: either nobody calls there")
+    assert both.text.startswith("cannot tell: CloudWatch has no data point of any of 2 tables: either nobody calls")
+    assert verdict_of((), (), (), (), (undescribed(), measured())).state is VerdictState.CLEAN
+
+
+def test_the_permission_that_is_named_is_that_of_the_metrics() -> None:
+    scaling = Gap(SourceName.TABLE_CATALOG, GapReason.DENIED, "DescribeScalableTargets")
+    log = Gap(SourceName.REQUEST_LOG, GapReason.DENIED, "GetObject")
+    metrics = Gap(SourceName.CLOUDWATCH_METRICS, GapReason.DENIED, "GetMetricData")
+    assert verdict_of((), (scaling, log, metrics), (), ()).text == "cannot tell: GetMetricData"
+    assert verdict_of((), (scaling, log), (), ()).text == "cannot tell: GetObject"
 
 
 @pytest.mark.parametrize(

@@ -363,3 +363,12 @@ def test_a_low_cause_of_a_high_effect_is_not_begun_with() -> None:
     told = diagnose_report(report(low, found(caused_by=low.id)), Means(), now=WINDOW.end)
     assert told.report.verdict.finding == "throttling"
     assert told.report.verdict.state is VerdictState.FAULT
+
+
+def test_a_stretch_without_a_data_point_is_not_clean_whatever_there_was_before() -> None:
+    before = series("ConsumedWriteCapacityUnits", [60.0] * 5, start=START - DAY_MS)
+    told = diagnose_report(report(of=(seen(before),)), Means(), now=WINDOW.end)
+    assert (told.kind, told.report.verdict.state) == ("cannot-tell", VerdictState.CANNOT_TELL)
+    assert told.report.verdict.text.startswith("cannot tell: CloudWatch has no data point of cases 00:00–00:30: either")
+    again = series("ConsumedWriteCapacityUnits", [60.0] * 5, start=BAD)
+    assert diagnose_report(report(of=(seen(before, again),)), Means(), now=WINDOW.end).kind == "clean"
