@@ -13,7 +13,7 @@ from analyzer.model.window import Window
 from analyzer.traffic.series import points, series_of, total
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from analyzer.model.traffic import Traffic
 
@@ -186,18 +186,27 @@ def _each(units: float | None, served: float | None) -> float | None:
 def wanted_units(lines: Iterable[Compared], place: str, direction: Direction | None, limit: float | None) -> int | None:
     """Return the units a second that would serve what was asked for, refused requests included, with a quarter of room.
 
-    Two digits of it say enough. None where demand is not known.
+    What is refused would cost what the served requests cost: an index has no requests of its own, and takes its part of
+    each of its table's. Two digits of it say enough. None where demand is not known.
     """
     own = [line for line in lines if line.direction is direction]
     used = next((line.now for line in own if line.what.endswith(" units") and line.place == place), None)
-    asked = sum(line.now or 0.0 for line in own if line.what.endswith(" requests"))
-    each = next((line.now for line in own if line.what.startswith("units a ")), None)
-    demand = max(used or 0.0, asked * each if each is not None and "/" not in place else 0.0, limit or 0.0)
+    demand = max((used or 0.0) * _asked_of_served(own), limit or 0.0)
     if not demand:
         return None
     wanted = demand * _ROOM
     step = int(10 ** max(math.floor(math.log10(wanted)) - 1, 0))
     return math.ceil(wanted / step) * step
+
+
+def _asked_of_served(own: Sequence[Compared]) -> float:
+    """Return how many times what was served of a table was asked for, in one direction; 1 where that is not known."""
+    asked = sum(line.now or 0.0 for line in own if line.what.endswith(" requests"))
+    each = next((line for line in own if line.what.startswith("units a ")), None)
+    if each is None or not each.now:
+        return 1.0
+    units = next((line.now for line in own if line.what.endswith(" units") and line.place == each.place), None)
+    return max(asked * each.now / units, 1.0) if units else 1.0
 
 
 _ROOM = 1.25

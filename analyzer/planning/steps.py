@@ -146,7 +146,7 @@ def _raise(advice: Advice, finding: Finding, means: Means) -> Advice:
     units = f"ReadCapacityUnits={read},WriteCapacityUnits={write}"
     setting = f"--provisioned-throughput {units}"
     if finding.index is not None:
-        update = f"[{{Update={{IndexName={finding.index},ProvisionedThroughput={{{units}}}}}}}]"
+        update = f"Update={{IndexName={finding.index},ProvisionedThroughput={{{units}}}}}"
         setting = f"--global-secondary-index-updates {shlex.quote(update)}"
     call = f"aws dynamodb update-table --table-name {shlex.quote(finding.table)} {setting}"
     return msgspec.structs.replace(advice, command=f"{call}  # changes production")

@@ -114,6 +114,18 @@ def test_what_is_wanted_serves_demand_with_some_room() -> None:
     assert wanted_units([], "cases", Direction.WRITE, None) is None
 
 
+def test_an_index_wants_its_part_of_what_its_table_refused() -> None:
+    refused = [
+        line(what="PutItem requests", operation="PutItem", direction=Direction.WRITE, now=5.0),
+        line(what="write units", direction=Direction.WRITE, now=1.8),
+        line(what="write units", place="cases/by-g", direction=Direction.WRITE, now=1.8),
+        line(what="units a write", direction=Direction.WRITE, now=1.0),
+    ]
+    assert wanted_units(refused, "cases/by-g", Direction.WRITE, 2) == 7
+    assert wanted_units(refused[:1] + refused[2:], "cases/by-g", Direction.WRITE, 2) == 3
+    assert wanted_units(refused, "cases/by-date", Direction.WRITE, None) is None
+
+
 def test_the_base_table_is_compared_by_its_own_name() -> None:
     found = rows(past("ConsumedWriteCapacityUnits", 4, 2))
     assert found["write units"].place == str(CASES)
