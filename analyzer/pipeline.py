@@ -18,6 +18,7 @@ from analyzer.lifecycle.since_change import with_changes
 from analyzer.lifecycle.unite import unite
 from analyzer.lifecycle.verdict import verdict_of
 from analyzer.lifecycle.weight import by_weight
+from analyzer.lifecycle.worst import of_worst_window
 from analyzer.model.calls import DeferredBook
 from analyzer.model.counts import Count
 from analyzer.model.finding import Status
@@ -313,7 +314,9 @@ class Walk:
         judged = self._take(observed, of_horizon(self._detectors, Horizon.SPAN), stretch.start, stretch.end)
         skipped = (s for s in self._skipped if (s.detector, s.target) not in self._was_judged)
         changes = (change for batch in observed.batches for change in batch.placed_changes())
-        findings = with_changes(fold(self._ended(stretch.end)), changes)
+        of_window = {one.name for one in of_horizon(self._detectors, Horizon.WINDOW)}
+        findings = of_worst_window(self._ended(stretch.end), of_window, self._window_ms)
+        findings = with_changes(fold(findings), changes)
         if self._heaviest.tables is None:
             report = _report(observed, judged.traffic, findings, tuple(skipped))
             return msgspec.structs.replace(report, outside=outside)

@@ -7,11 +7,15 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from analyzer.lifecycle.weight import amount_of
+from analyzer.model.finding import Severity
 
 if TYPE_CHECKING:
     from analyzer.model.finding import Finding
 
 __all__ = ["unite"]
+
+_TELL_AHEAD = frozenset({"gsi-back-pressure", "hot-key"})
+"""Low of these says how much room is left: the fault begins where that is used up."""
 
 
 def unite(findings: tuple[Finding, ...], more: tuple[Finding, ...]) -> tuple[Finding, ...]:
@@ -26,8 +30,9 @@ def unite(findings: tuple[Finding, ...], more: tuple[Finding, ...]) -> tuple[Fin
 def _worse(known: Finding, new: Finding) -> Finding:
     is_worse = (new.severity.rank, amount_of(new)) > (known.severity.rank, amount_of(known))
     worse = new if is_worse else known
-    firsts = [time for time in (known.first_seen, new.first_seen) if time is not None]
-    lasts = [time for time in (known.last_seen, new.last_seen) if time is not None]
+    both = [one for one in (known, new) if not _is_ahead(one, worse)]
+    firsts = [one.first_seen for one in both if one.first_seen is not None]
+    lasts = [one.last_seen for one in both if one.last_seen is not None]
     return msgspec.structs.replace(
         worse,
         status=new.status,
@@ -35,3 +40,8 @@ def _worse(known: Finding, new: Finding) -> Finding:
         last_seen=max(lasts, default=None),
         caused_by=new.caused_by or known.caused_by,
     )
+
+
+def _is_ahead(finding: Finding, worst: Finding) -> bool:
+    """Whether a finding only said that there is little room, where the worst of its kind is a fault."""
+    return finding.detector in _TELL_AHEAD and finding.severity is Severity.LOW and worst.severity is not Severity.LOW
