@@ -28,6 +28,8 @@ __all__ = ["canary"]
 
 _MOST_PROBES = 10_000
 _SHORTEST_MS = 100
+_LONGEST_MS = 86_400_000
+"""A day of probes; who wants to know the lag for longer lets the daemon probe."""
 _FIRM_WRITES = 1000
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
@@ -75,7 +77,13 @@ def canary(  # noqa: PLR0913, PLR0917 -- one parameter an option
         raise UsageError(f"--probes {probes}: from 1 to {_MOST_PROBES:,}")
     if not 0 <= most_usd < math.inf:
         raise UsageError(f"--most-usd {most_usd:g}: a number of dollars, 0 or more")
-    told = CanaryConfig(folder, probes=probes, every_ms=_duration(every), most_usd=most_usd)
+    every_ms = _duration(every)
+    if (probes - 1) * every_ms > _LONGEST_MS:
+        days = (probes - 1) * every_ms / _LONGEST_MS
+        raise UsageError(
+            f"{probes} probes {every} apart take {days:,.1f} days: a day at most; `canary` of a daemon goes on"
+        )
+    told = CanaryConfig(folder, probes=probes, every_ms=every_ms, most_usd=most_usd)
     with_aws(partial(_measure, told, (table, index), is_dry=not yes), region, profile)
 
 
@@ -111,7 +119,7 @@ async def _clean(config: CanaryConfig, aws: AwsCaller, region: str) -> None:
 
 
 async def _measure(config: CanaryConfig, place: tuple[str, str], aws: AwsCaller, region: str, *, is_dry: bool) -> None:
-    from analyzer.traffic.gsi_lag import estimate_lag  # noqa: PLC0415 -- light start
+    from analyzer.traffic.gsi_lag import LEAST_WRITES, estimate_lag  # noqa: PLC0415 -- light start
     from analyzer.traffic.lag_pairs import probe_pairs  # noqa: PLC0415 -- light start
     from collectors.canary.parse import describe_plan  # noqa: PLC0415 -- light start
 
@@ -120,6 +128,8 @@ async def _measure(config: CanaryConfig, place: tuple[str, str], aws: AwsCaller,
         plan = await watcher.plan(*place)
     for line in describe_plan(plan):
         write_line(line)
+    if plan.probes < LEAST_WRITES[0]:
+        write_line(f"CAREFUL: {_too_few()}")
     if is_dry:
         write_line("nothing was written: this is a dry run; --yes does it")
         return
@@ -128,6 +138,8 @@ async def _measure(config: CanaryConfig, place: tuple[str, str], aws: AwsCaller,
     for number in _SIGNALS:
         loop.add_signal_handler(number, stop.set)
     batch = await watcher.run(plan, stop, write_line)
+    if len(batch.probes) < plan.probes:
+        write_line(f"stopped after {len(batch.probes)} of {plan.probes:,} writes")
     lag = estimate_lag(probe_pairs(batch.probes))
     for line in _told(lag):
         write_line(line)
@@ -142,12 +154,21 @@ def _told(lag: Lag | None) -> Iterator[str]:
     for name, one in (("half", lag.p50), ("95%", lag.p95), ("99%", lag.p99)):
         if one is not None:
             yield f"{name} of the writes appeared within {_between(one)}"
-    if lag.p99 is None:
+    if lag.p50 is None:
+        yield _too_few()
+    elif lag.p99 is None:
         yield "fewer than 300 writes do not tell the slowest hundredth"
     elif lag.writes < _FIRM_WRITES:
         yield f"with fewer than {_FIRM_WRITES:,} writes the slowest hundredth may be slower than its upper bound"
     if lag.regressions:
         yield f"{lag.regressions} writes were seen and then not; they are left out"
+
+
+def _too_few() -> str:
+    from analyzer.traffic.gsi_lag import LEAST_WRITES  # noqa: PLC0415 -- light start
+
+    half, most, slowest = LEAST_WRITES
+    return f"fewer than {half} writes tell no lag: {half} tell the half, {most} tell 95%, {slowest} tell 99% of them"
 
 
 def _between(one: Estimate) -> str:

@@ -50,9 +50,9 @@ def key(  # noqa: PLR0913, PLR0917 -- one parameter an option
     With --is no one is asked: it makes the token of a key that you suspect, and compares it with TOKEN if one is given.
 
     \b
-      dynascope key 'CASE#~k9f3a2c1b' --salt-file salt --region eu-west-1
-      dynascope key '~k9f3a2c1b' --table orders --since 1d
-      dynascope key --is 'CASE#4711' --salt-file salt 'CASE#~k9f3a2c1b'
+      dynascope key 'CASE#~k7f3a2c5b' --salt-file salt --region eu-west-1
+      dynascope key '~k7f3a2c5b' --table orders --since 1d
+      dynascope key --is 'CASE#4711' --salt-file salt 'CASE#~k7f3a2c5b'
 
     Exit 0 when it was found or is the same, 1 when not, 2 on wrong usage, 3 where CloudWatch could not be asked.
     """  # noqa: D301 -- the backslash keeps lines of the examples apart

@@ -27,12 +27,12 @@ class Found(Struct, frozen=True):
 
 
 class Search:
-    """Looks for a token, whole (`CASE#~k9f3a2c1b`) or one part of it; raises ValueError where it is none."""
+    """Looks for a token, whole (`CASE#~k7f3a2c5b`) or one part of it; raises ValueError where it is none."""
 
     def __init__(self, token: str, salt: Salt) -> None:
         self._parts = split_key(token.strip())
         if not any(is_token(part) for part in self._parts):
-            raise ValueError(f"{token!r} is no token; a token looks like CASE#~k9f3a2c1b or ~k9f3a2c1b")
+            raise ValueError(f"{token!r} is no token; a token looks like CASE#~k7f3a2c5b or ~k7f3a2c5b")
         self._salt = salt
         self._texts: set[tuple[str, str]] = set()
         self.found: list[Found] = []

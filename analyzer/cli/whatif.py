@@ -54,14 +54,14 @@ def whatif(  # noqa: PLR0913, PLR0917 -- one parameter an option
 
     \b
       dynascope whatif orders requests.jsonl --shard 'PK=TENANT#1' --into 8 --salt-file salt
-      dynascope whatif orders/by-day requests.jsonl --shard 'day=~k9f3a2c1b' --into 4
+      dynascope whatif orders/by-day requests.jsonl --shard 'day=~k7f3a2c5b' --into 4
 
     Exit 0 when requests to the key were found, 1 when not, 2 on wrong usage.
     """  # noqa: D301 -- the backslash keeps lines of the examples apart
     from analyzer.cli.foreign import choose  # noqa: PLC0415 -- light start
     from analyzer.cli.inputs import expand  # noqa: PLC0415 -- light start
     from analyzer.cli.key_requests import KeyAsked, requests_at  # noqa: PLC0415 -- light start
-    from analyzer.cli.output import counted, write  # noqa: PLC0415 -- light start
+    from analyzer.cli.output import write  # noqa: PLC0415 -- light start
     from analyzer.cli.reading import LogFile, read_blocks  # noqa: PLC0415 -- light start
     from analyzer.cli.seen_beside import SeenBeside  # noqa: PLC0415 -- light start
     from analyzer.cli.settings import settings_of  # noqa: PLC0415 -- light start
@@ -85,7 +85,8 @@ def whatif(  # noqa: PLR0913, PLR0917 -- one parameter an option
     unreadable = seen.unreadable + sum(sum(file.bad.values()) for file in files)
     if unreadable:
         typer.echo(
-            f"dynascope: {counted(unreadable, 'line')} of the log could not be read, and count for nothing", err=True
+            f"dynascope: {unreadable:,} {'line' if unreadable == 1 else 'lines'} of the log could not be read, and count for nothing",
+            err=True,
         )
     partition = seen.partition_key()
     if partition not in {None, attribute} and attribute in seen.attributes:

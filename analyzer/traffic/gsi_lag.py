@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from analyzer.traffic.lag_pairs import LagPair
 
-__all__ = ["Lag", "estimate_lag"]
+__all__ = ["LEAST_WRITES", "Lag", "estimate_lag"]
 
 _CELLS = 200
 """From a millisecond to ten minutes: a cell is 7 % wide, less than what an estimate can tell."""
@@ -32,7 +32,7 @@ _MOST_ITEMS = 2000
 _TAIL = 0.01
 """A drawn anew isotonic estimate scatters less than it should: 98 % of the draws cover the truth in 95 of 100 logs."""
 _SHARES = (0.5, 0.95, 0.99)
-_LEAST_WRITES = (20, 60, 300)
+LEAST_WRITES = (20, 60, 300)
 """Writes from which on a quantile is told: fewer hold no example of what lies beyond it."""
 _SECOND = 1.0
 
@@ -70,7 +70,7 @@ def estimate_lag(pairs: Iterable[LagPair]) -> Lag | None:
     fresh = np.array([pair.is_fresh for pair in seen])
     late = np.array([pair.age >= _SECOND for pair in seen])
     quantiles = _quantiles(seen, fresh)
-    p50, p95, p99 = (one if len(bounds) >= least else None for one, least in zip(quantiles, _LEAST_WRITES, strict=True))
+    p50, p95, p99 = (one if len(bounds) >= least else None for one, least in zip(quantiles, LEAST_WRITES, strict=True))
     return Lag(
         pairs=len(seen),
         writes=len(bounds),

@@ -54,6 +54,7 @@ _FIRST_MS, _LAST_MS = 10.0, 30_000.0
 _POLLS = 13
 """Ages from 10 ms to 30 s, each twice the one before."""
 _VERSION = 1
+_PROVISIONED = "PROVISIONED"
 
 
 class Plan(Struct, frozen=True, kw_only=True):
@@ -73,6 +74,7 @@ class Plan(Struct, frozen=True, kw_only=True):
     reads: float
     dollars: float
     basis: str
+    is_provisioned: bool = False
 
 
 class Left(Struct, frozen=True, kw_only=True):
@@ -152,6 +154,7 @@ def plan_of(
         reads=reads,
         dollars=price,
         basis=f"on demand, {prices.place}",
+        is_provisioned=table.billing_mode == _PROVISIONED,
     )
 
 
@@ -159,10 +162,16 @@ def describe_plan(plan: Plan) -> tuple[str, ...]:
     """Return a plan in lines for people."""
     what = f"{plan.probes} items, one after another, are written, read in the index until each is there, and removed"
     units = f"{plan.probes * plan.writes:g} write and {plan.probes * plan.reads:g} read units"
+    costs = f"it costs {plan.dollars:.4f} dollars at worst: {units} ({plan.basis})"
+    if plan.is_provisioned:
+        costs = (
+            f"the table is provisioned: {units} at worst come out of its capacity and cost nothing more; "
+            f"{plan.dollars:.4f} dollars bound them as if {plan.basis}"
+        )
     lines = [
         f"{plan.target} in {plan.target.region}: {what}; {plan.every_ms / 1000:g} s apart",
         f"their keys begin with {PREFIX}, spread over {SPREAD} keys of the index; nothing else is written or removed",
-        f"it costs {plan.dollars:.4f} dollars at worst: {units} ({plan.basis})",
+        costs,
         f"an item that a crash leaves {_expires(plan)}",
     ]
     if plan.has_stream:

@@ -52,6 +52,13 @@ def test_without_yes_it_says_what_it_would_do_and_writes_nothing(
     assert ("dynamodb", "PutItem") not in aws.calls()
 
 
+def test_that_few_probes_will_tell_nothing_is_said_before_they_are_made(
+    aws: LocalAws, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert canary(tmp_path, "orders", "--index", "by-status", "--probes", "10") == 0
+    assert "CAREFUL: fewer than 20 writes tell no lag" in capsys.readouterr().out
+
+
 def test_it_measures_and_leaves_nothing(aws: LocalAws, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     arguments = ("--probes", "20", "--every", "100ms", "--yes")
     assert canary(tmp_path, "orders", "--index", "by-status", *arguments) == 0
@@ -91,6 +98,8 @@ def test_who_stops_it_is_told_what_was_measured(aws: LocalAws, tmp_path: Path) -
     process.send_signal(signal.SIGTERM)
     rest, _ = process.communicate(timeout=PATIENCE_SECONDS)
     assert process.returncode == 0
+    assert "stopped after 1" in rest
+    assert " of 9,000 writes\n" in rest
     assert "writes were followed by " in rest
     assert items(aws) == 0
 
@@ -104,6 +113,7 @@ def test_who_stops_it_is_told_what_was_measured(aws: LocalAws, tmp_path: Path) -
         (("orders", "--index", "by-status", "--most-usd=-1"), "--most-usd -1: a number of dollars"),
         (("orders", "--index", "by-status", "--every", "1ms"), "a tenth of a second at least"),
         (("orders", "--index", "by-status", "--every", "soon"), "--every"),
+        (("orders", "--index", "by-status", "--every", "1d"), "60 probes 1d apart take 59.0 days: a day at most"),
     ],
 )
 def test_wrong_usage_is_told(
@@ -131,4 +141,6 @@ def test_what_was_measured_is_told_with_its_bounds() -> None:
     assert told[4] == "with fewer than 1,000 writes the slowest hundredth may be slower than its upper bound"
     assert told[5] == "1 writes were seen and then not; they are left out"
     assert "more than anybody waited [" in list(_told(estimate_lag(probe_pairs(never))))[1]
+    few = list(_told(estimate_lag(probe_pairs(slow[:10]))))
+    assert few[1:] == ["fewer than 20 writes tell no lag: 20 tell the half, 60 tell 95%, 300 tell 99% of them"]
     assert list(_told(None)) == ["nothing was measured: it was stopped before the first item was followed"]

@@ -1,13 +1,15 @@
 from __future__ import annotations
 
+import re
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 from analyzer.cli.keys_found import Search, printable
 from analyzer.cli.main import execute
-from analyzer.requests.tokens import Salt
+from analyzer.requests.tokens import Salt, is_token
 
 if TYPE_CHECKING:
     from tests.support.emulator import LocalAws
@@ -163,3 +165,11 @@ def test_what_is_enabled_is_asked_once_however_far_back_it_looks(aws: LocalAws) 
     calls = aws.calls()
     assert calls["dynamodb", "ListContributorInsights"] == 1
     assert calls["monitoring", "GetInsightRuleReport"] == 24
+
+
+def test_every_token_that_a_help_or_a_page_shows_is_one() -> None:
+    root = Path(__file__).parents[2]
+    places = [*root.glob("analyzer/cli/*.py"), *root.glob("docs/**/*.md"), *root.glob("deploy/sampler/**/*.[mp][dy]")]
+    shown = {found for place in places for found in re.findall(r"~[kd][a-z0-9]{8}\b", place.read_text("utf-8"))}
+    assert shown
+    assert {one for one in shown if not is_token(one)} == set()

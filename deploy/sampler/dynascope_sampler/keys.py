@@ -1,6 +1,6 @@
 """Key values under a policy: as sent (`reveal`), as tokens of a shared salt (`token`), or as bare shapes (`template`).
 
-A token keeps the structure of a key: `CASE#4711` becomes `CASE#~dk3f9x2ab` where `CASE` is on the table's list of
+A token keeps the structure of a key: `CASE#4711` becomes `CASE#~dk3f7x2ab` where `CASE` is on the table's list of
 literals. Every sampler with the same salt writes the same token, so that a hot key adds up across processes.
 """
 
