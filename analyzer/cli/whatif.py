@@ -84,10 +84,8 @@ def whatif(  # noqa: PLR0913, PLR0917 -- one parameter an option
             typer.echo(f"dynascope: {file.breaks_off}", err=True)
     unreadable = seen.unreadable + sum(sum(file.bad.values()) for file in files)
     if unreadable:
-        typer.echo(
-            f"dynascope: {unreadable:,} {'line' if unreadable == 1 else 'lines'} of the log could not be read, and count for nothing",
-            err=True,
-        )
+        lines = "line" if unreadable == 1 else "lines"
+        typer.echo(f"dynascope: {unreadable:,} {lines} of the log could not be read, and count for nothing", err=True)
     partition = seen.partition_key()
     if partition not in {None, attribute} and attribute in seen.attributes:
         raise UsageError(

@@ -67,8 +67,8 @@ def test_a_plan_is_told_in_lines() -> None:
 def test_of_a_provisioned_table_it_takes_capacity_and_no_money() -> None:
     told = describe_plan(plan(billing_mode="PROVISIONED"))
     assert told[2].startswith(
-        "the table is provisioned: 240 write and 480 read units at worst come out of its capacity and cost nothing more; "
-        "0.0002 dollars bound them as if on demand, list price"
+        "the table is provisioned: 240 write and 480 read units at worst come out of its capacity and cost nothing "
+        "more; 0.0002 dollars bound them as if on demand, list price"
     )
 
 
