@@ -14,16 +14,20 @@ from analyzer.cli.output import FailOn, Format, Keys, exit_code
 from analyzer.errors import UsageError
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from analyzer.cli.diagnosing import Told
     from analyzer.diagnose import Looked
 
 __all__ = ["diagnose"]
 
+_SINCE = "30m"
+
 
 def diagnose(  # noqa: PLR0913, PLR0917 -- one parameter an option
     table: Annotated[str | None, typer.Argument(metavar="TABLE", help="the table; else all are swept")] = None,
     index: Annotated[str | None, typer.Option(metavar="INDEX", help="its index, instead of the table")] = None,
-    since: Annotated[str, typer.Option(metavar="DURATION", help="how far back to look")] = "30m",
+    since: Annotated[str | None, typer.Option(metavar="DURATION", help="how far back to look, else 30m")] = None,
     at: Annotated[
         str | None, typer.Option("--at", metavar="TIME", help="the end of the stretch, RFC 3339; else now")
     ] = None,
@@ -78,12 +82,14 @@ def diagnose(  # noqa: PLR0913, PLR0917 -- one parameter an option
     from analyzer.cli.settings import settings_of  # noqa: PLC0415 -- light start
     from analyzer.setup import salt_of  # noqa: PLC0415 -- light start
 
-    question = diagnosing.question_of(table, index, since, at)
+    question = diagnosing.question_of(table, index, since or _SINCE, at)
     settings = settings_of(config, contract, None, salt_file)
     chosen = Keys.REVEAL if reveal_keys else keys or Keys(settings.keys)
     told = diagnosing.Told(output=output, keys=chosen, verbose=verbose)
     if from_ is not None:
         _refuse_beside_daemon(record, log)
+        own = {"--wait": wait, "--watch": watch, "--since": since, "--at": at, "--region": region, "--role": role}
+        _refuse_unheard(own | {"--keys": keys, "--reveal-keys": reveal_keys, "--profile": profile})
         raise typer.Exit(_from_daemon(from_, table, index, told, fail_on))
     if watch and (wait is not None or at is not None):
         raise UsageError("--watch looks at now for ever: leave out --wait and --at")
@@ -126,6 +132,16 @@ def _refuse_beside_daemon(record: Path | None, log: list[str] | None) -> None:
         )
     if log:
         raise UsageError("--log is read beside AWS: leave out --from, which asks a daemon instead")
+
+
+def _refuse_unheard(own: Mapping[str, object]) -> None:
+    """Raise UsageError for options that a daemon does not hear: it tells its last stretch, keys as it shows them."""
+    unheard = [name for name, value in own.items() if value]
+    if unheard:
+        raise UsageError(
+            f"{', '.join(unheard)}: a daemon tells its last stretch, of all that it watches and with keys as it shows"
+            " them; leave --from out, which asks AWS"
+        )
 
 
 def _from_daemon(url: str, table: str | None, index: str | None, told: Told, fail_on: FailOn) -> int:

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 import msgspec
 from msgspec import Struct
 
+from analyzer.errors import closest
 from analyzer.lifecycle.since_change import change_before
 from analyzer.lifecycle.verdict import fault_of
 from analyzer.lifecycle.way_back import with_way_back
-from analyzer.model.finding import Advice, Change, Finding, Status
+from analyzer.model.finding import Advice, Change, Confidence, Finding, Status
 from analyzer.model.instant import Instant
-from analyzer.model.report import Report, VerdictState
+from analyzer.model.report import Report, Verdict, VerdictState
 from analyzer.model.sight import Sight, SourceName
 from analyzer.planning.compared import Compared, compare, explaining, rise_words, wanted_units
 from analyzer.planning.headline import (
@@ -112,8 +113,15 @@ def diagnose_report(
 
 
 def diagnosis_of_daemon(report: Report, now: Instant, table: str | None = None, index: str | None = None) -> Diagnosis:
-    """Return what a daemon's report says, of one table where one is named; its keys are as the daemon shows them."""
-    if table is not None:
+    """Return what a daemon's report says, of one table where one is named; its keys are as the daemon shows them.
+
+    Of a table or index that the daemon saw nothing of it cannot be told.
+    """
+    if table is not None and (table, index) not in _places(report):
+        told = f"cannot tell: the daemon saw nothing of {place(table, index)}{_meant(table, index, report)}"
+        verdict = Verdict(VerdictState.CANNOT_TELL, told, Confidence.CERTAIN)
+        report = msgspec.structs.replace(report, findings=(), verdict=verdict)
+    elif table is not None:
         own = tuple(f for f in report.findings if f.table == table and index in {None, f.index})
         verdict = fault_of(own) or msgspec.structs.replace(
             report.verdict,
@@ -137,6 +145,20 @@ def diagnosis_of_daemon(report: Report, now: Instant, table: str | None = None, 
         change=None if lead is None else lead.since_change,
         behind_ms=max(0, now - report.as_of),
     )
+
+
+def _places(report: Report) -> set[tuple[str | None, str | None]]:
+    """Return the tables and indexes that a report has seen anything of."""
+    seen: set[tuple[str | None, str | None]] = {(one.table, one.index) for one in report.sight}
+    seen |= {(one.table, one.index) for one in report.findings} | {(one.table, one.index) for one in report.patterns}
+    return seen | {(table, None) for table, _ in seen}
+
+
+def _meant(table: str, index: str | None, report: Report) -> str:
+    """Name what was meant, as far as it is near to anything that the daemon watches."""
+    names = [place(*one) for one in _places(report) if one[0] is not None]
+    near = closest(place(table, index), sorted(names))
+    return "" if near is None else f"; did you mean {near}?"
 
 
 def shown(diagnosis: Diagnosis, policy: Policy, salt: Salt | None) -> Diagnosis:

@@ -18,6 +18,7 @@ from analyzer.errors import MalformedError, UsageError
 from analyzer.model.finding import Confidence, Finding, Severity
 from analyzer.model.instant import format_instant
 from analyzer.model.report import Report, Verdict, VerdictState
+from analyzer.model.sight import Sight, SightState
 from analyzer.model.window import Window
 from analyzer.render.json import render_json
 from collectors.asking import Paged
@@ -299,7 +300,13 @@ def test_a_daemon_that_runs_is_asked_instead(capsys: pytest.CaptureFixture[str],
     )
     verdict = Verdict(VerdictState.FAULT, found.summary, Confidence.CERTAIN, "f1")
     report = Report(
-        window=Window(0, 900_000), as_of=900_000, region="us-east-1", account=None, verdict=verdict, findings=(found,)
+        window=Window(0, 900_000),
+        as_of=900_000,
+        region="us-east-1",
+        account=None,
+        verdict=verdict,
+        findings=(found,),
+        sight=(SightState("users", None, Sight.METRICS, "seen"),),
     )
     document = render_json(report).encode()
     assert read_report(document) == report
@@ -310,6 +317,8 @@ def test_a_daemon_that_runs_is_asked_instead(capsys: pytest.CaptureFixture[str],
     assert "who      importer" in shown
     assert execute(["diagnose", "users", "--from", "http://127.0.0.1:1", "--fail-on", "high"]) == 0
     assert capsys.readouterr().out.startswith("CLEAN  nothing high or critical on users")
+    assert execute(["diagnose", "user", "--from", "http://127.0.0.1:1", "--fail-on", "high"]) == 3
+    assert capsys.readouterr().out.startswith("CANNOT TELL  the daemon saw nothing of user; did you mean users?")
 
 
 def test_a_daemon_that_is_not_there_is_a_source_that_failed(capsys: pytest.CaptureFixture[str]) -> None:
@@ -333,6 +342,10 @@ def test_what_is_no_report_is_refused(body: bytes) -> None:
         (["orders", "--watch", "--wait", "5m"], "leave out --wait and --at"),
         (["orders", "--role", "admin"], "--role admin is no role"),
         (["--from", "daemon"], "daemon is no address of a daemon"),
+        (["--from", "http://127.0.0.1:1", "--wait", "5m"], "--wait: a daemon tells its last stretch"),
+        (["--from", "http://127.0.0.1:1", "--watch", "--since", "1h"], "--watch, --since: a daemon tells"),
+        (["orders", "--from", "http://127.0.0.1:1", "--at", "2026-06-01T00:00:00Z"], "--at: a daemon tells its last"),
+        (["--from", "http://127.0.0.1:1", "--region", "eu-west-1", "--reveal-keys"], "--region, --reveal-keys: a "),
     ],
 )
 def test_wrong_usage_is_told_before_anything_is_asked(

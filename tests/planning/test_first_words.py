@@ -7,7 +7,7 @@ import pytest
 
 from analyzer.model.finding import Advice, Change, Confidence, Direction, Finding, SelfHeals, Severity, Status
 from analyzer.model.report import PatternKind, PatternLine, Report, Verdict, VerdictState
-from analyzer.model.sight import Gap, GapReason, Sight, SourceName
+from analyzer.model.sight import Gap, GapReason, Sight, SightState, SourceName
 from analyzer.model.table import ScalingLimits
 from analyzer.model.traffic import Capacity, MetricThrottles, Place, Traffic
 from analyzer.model.window import Window
@@ -283,13 +283,32 @@ def test_every_form_tells_the_same_and_nothing_steers_who_reads_it() -> None:
 
 
 def test_a_daemon_s_findings_of_another_table_are_left_out() -> None:
-    told = diagnosis_of_daemon(report(found(), found("write-cost", Severity.MEDIUM, table="users")), 0, "users")
+    both = report(found(), found("write-cost", Severity.MEDIUM, table="users"))
+    told = diagnosis_of_daemon(both, 0, "users")
     assert (told.report.verdict.state, told.lead) == (VerdictState.CLEAN, None)
     blind = diagnosis_of_daemon(report(state=VerdictState.CANNOT_TELL), 0, "users")
     assert blind.report.verdict.state is VerdictState.CANNOT_TELL
     assert diagnosis_of_daemon(report(found()), 0, "cases").report.verdict.text == "throttling it is"
     lesser = diagnosis_of_daemon(report(found("latency-shift", Severity.MEDIUM)), 0)
     assert (lesser.report.verdict.text, lesser.kind) == ("latency-shift it is", "latency-shift")
+
+
+@pytest.mark.parametrize(
+    ("table", "index", "told"),
+    [
+        ("user", None, "user; did you mean users?"),
+        ("nosuch", None, "nosuch"),
+        ("users", "by-dy", "users/by-dy; did you mean users/by-day?"),
+    ],
+)
+def test_of_what_a_daemon_saw_nothing_of_it_cannot_tell(table: str, index: str | None, told: str) -> None:
+    watched = SightState("users", "by-day", Sight.METRICS, "seen")
+    diagnosis = diagnosis_of_daemon(report(found(), sight=(watched,)), 0, table, index)
+    assert diagnosis.report.verdict.state is VerdictState.CANNOT_TELL
+    assert diagnosis.report.verdict.text == f"cannot tell: the daemon saw nothing of {told}"
+    assert diagnosis.report.findings == ()
+    clean = diagnosis_of_daemon(report(found(), sight=(watched,)), 0, "users", index and "by-day")
+    assert clean.report.verdict.state is VerdictState.CLEAN
 
 
 def test_what_is_snoozed_is_not_begun_with_and_named_as_such() -> None:
