@@ -11,11 +11,13 @@ from analyzer.detectors.key_words import facts_evidence, self_heals
 from analyzer.detectors.verdict import finding
 from analyzer.detectors.words import counted, percent
 from analyzer.knowledge.limits import WRITE_UNITS_A_PARTITION
+from analyzer.knowledge.operations import WRITES
 from analyzer.knowledge.shards import shards_needed
 from analyzer.model.counts import KeyLevel
 from analyzer.model.finding import Confidence, Direction, Finding
 from analyzer.model.sight import SourceName
 from analyzer.traffic.rolling import SortOrder, sort_order
+from analyzer.traffic.series import series_of, total
 
 if TYPE_CHECKING:
     from analyzer.detectors.insight_verdict import InsightVerdict
@@ -64,9 +66,7 @@ def _facts(verdict: InsightVerdict, direction: Direction | None, traffic: Traffi
         traffic.target.index is None and bool(place.partition_key) and not place.sort_key
     )
     order = None if is_single or direction is not Direction.WRITE else sort_order(traffic, key.name.partition)
-    heat = _hottest(key)
-    written = heat if direction is Direction.WRITE else None
-    units = None if written is None else WRITE_UNITS_A_PARTITION * written[1]
+    units = _asked_units(key, traffic) if direction is Direction.WRITE else None
     return KeyFacts(
         shape=_shape(verdict, order, traffic, is_single=is_single),
         direction=direction,
@@ -79,6 +79,36 @@ def _facts(verdict: InsightVerdict, direction: Direction | None, traffic: Traffi
         effective_items=_effective(verdict),
         shards=None if units is None else shards_needed(units, units),
     )
+
+
+def _asked_units(key: InsightKey, traffic: Traffic) -> float | None:
+    """Return the write units a second that a key was asked for in its worst minute: those served, at most, and refused.
+
+    A refused try consumes nothing; it would cost what a served write of the table costs, one unit at least.
+    """
+    refused = {
+        minute.start: minute.value * _units_a_write(traffic) / other.period_seconds
+        for other in traffic.insights
+        if other.is_throttles and other.name == key.name
+        for minute in other.minutes
+    }
+    asked = [
+        WRITE_UNITS_A_PARTITION * minute.high + refused.get(minute.start, 0.0)
+        for minute in key.minutes
+        if minute.high is not None
+    ]
+    return max(asked, default=None)
+
+
+def _units_a_write(traffic: Traffic) -> float:
+    """Return what a served write of the target cost on average; 1 where metrics do not tell."""
+    units = total(series_of(traffic.metrics, "ConsumedWriteCapacityUnits"), traffic.window)
+    served = [
+        total(series_of(traffic.metrics, "SuccessfulRequestLatency", "SampleCount", Operation=name), traffic.window)
+        for name in sorted(WRITES)
+    ]
+    count = sum(one or 0.0 for one in served)
+    return max(units / count, 1.0) if units and count else 1.0
 
 
 def _shape(verdict: InsightVerdict, order: SortOrder | None, traffic: Traffic, *, is_single: bool) -> str:

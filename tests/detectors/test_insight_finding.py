@@ -14,6 +14,7 @@ from analyzer.model.traffic import InsightKey, Place
 from tests.support.calls import book, call, item
 from tests.support.contributors import REFUSED_ALONE, contributor
 from tests.support.evidence import CASES, GSI2, limit, row, shape, traffic
+from tests.support.told import series
 
 if TYPE_CHECKING:
     from analyzer.model.finding import Finding
@@ -223,6 +224,21 @@ def test_a_written_key_gets_as_many_parts_as_its_upper_bound_needs() -> None:
     assert found.evidence["write_shards"] == shards_needed(1500.0, 1500.0).count > 2
     assert "write_shards" not in tell(verdict(contributor((0.6, 1.5))), around(**BY_READS)).evidence
     assert "write_shards" not in tell(verdict(contributor((0.3, 0.4))), around(**BY_WRITES)).evidence
+
+
+def test_what_was_refused_of_a_written_key_needs_parts_too() -> None:
+    key, refused = contributor((0.9, 0.9)), contributor(*[REFUSED_ALONE] * 2, rule="PKT", units=240_000.0)
+    other = contributor(*[REFUSED_ALONE] * 2, rule="PKT", partition="CASE#8", units=960_000.0)
+    asked = 900.0 + 120_000 / 60
+    found = tell(verdict(key), around(key, refused, other, **BY_WRITES))
+    assert found.evidence["write_shards"] == shards_needed(asked, asked).count
+    used = (
+        series("ConsumedWriteCapacityUnits", [3000.0], start=0),
+        series("SuccessfulRequestLatency", [1000.0], stat="SampleCount", start=0, Operation="PutItem"),
+    )
+    found = tell(verdict(key), around(key, refused, other, metrics=used, **BY_WRITES))
+    dear = 900.0 + 3 * 120_000 / 60
+    assert found.evidence["write_shards"] == shards_needed(dear, dear).count
 
 
 def test_strong_reads_are_advised_against_where_any_row_reads_so() -> None:
