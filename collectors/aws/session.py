@@ -8,13 +8,14 @@ import random
 import time
 from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
+from urllib.parse import urlsplit
 
 import aioboto3
 from aiobotocore.credentials import AioCredentials
 from aiobotocore.session import AioSession
 from botocore.config import Config
 
-from analyzer.errors import CollectError, DeniedError, MalformedError, ThrottledError, UnreachableError
+from analyzer.errors import CollectError, DeniedError, MalformedError, ThrottledError, UnreachableError, UsageError
 from collectors.aws.budget import Budget
 from collectors.aws.config import AwsAccount
 from collectors.aws.errors import EXPECTED, STALE, translate
@@ -37,6 +38,7 @@ _ROLE_SECONDS = 3600
 """How long a role is assumed for: what every role allows, chained ones too."""
 _RENEW_MS = 300_000
 """So long before its end a role is assumed again."""
+_ENDPOINT = "write it whole, such as http://localhost:8000, in AWS_ENDPOINT_URL, the profile or endpoint_url"
 _SULK_MS = 10_000
 """So long a role is not asked for again, whether it could be assumed or not: a hundred calls must not become more."""
 
@@ -241,7 +243,12 @@ class Aws:
                 making = self._sessions[home.config.account].client(
                     service, region_name=region, endpoint_url=self.config.endpoint_url, config=self._client_config()
                 )
-                client = home.clients[service, region] = await home.stack.enter_async_context(making)
+                try:
+                    opened = await home.stack.enter_async_context(making)
+                    _ = urlsplit(opened.meta.endpoint_url).port
+                except ValueError as error:
+                    raise UsageError(f"the endpoint of AWS is no address: {error}; {_ENDPOINT}") from error
+                client = home.clients[service, region] = opened
         return client
 
     def _client_config(self) -> Config:

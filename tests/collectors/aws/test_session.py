@@ -19,6 +19,7 @@ from analyzer.errors import (
     ThrottledError,
     UnreachableError,
     UnsupportedError,
+    UsageError,
 )
 from analyzer.model.sight import Gap, GapReason, SourceName
 from collectors.aws.config import AwsAccount, AwsConfig
@@ -179,6 +180,16 @@ async def test_a_call_is_given_up_at_its_deadline(connect: Connect, wire: WireAw
     wire.faults["GetMetricData"] = CLOUDWATCH_FAULTS["throttled"]
     await failure(connect(attempts=50, deadline_ms=1000))
     assert len(wire.requests) == 4
+
+
+@pytest.mark.parametrize("endpoint", ["localhost:5555", "nonsense", "http://", "http://127.0.0.1:99999"])
+async def test_an_endpoint_that_is_no_address_is_usage(
+    endpoint: str, connect: Connect, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("AWS_ENDPOINT_URL", endpoint)
+    aws = connect(endpoint_url=None)
+    with pytest.raises(UsageError, match=r"the endpoint of AWS is no address: .*; write it whole, such as http://"):
+        await aws.call("dynamodb", "ListTables")
 
 
 async def test_nobody_at_the_endpoint_is_unreachable(connect: Connect, wire: WireAws) -> None:
