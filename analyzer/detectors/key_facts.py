@@ -13,7 +13,7 @@ from analyzer.model.finding import Direction
 from analyzer.model.instant import MINUTE_MS, SLICE_MS
 from analyzer.traffic.bulk import is_bulk
 from analyzer.traffic.clock_keys import names_time, without_time
-from analyzer.traffic.heat import ceiling_of
+from analyzer.traffic.heat import attribute_of, ceiling_of
 from analyzer.traffic.measure import row_units
 from analyzer.traffic.queue import is_move, is_poll
 from analyzer.traffic.rolling import SortOrder, sort_order
@@ -80,7 +80,7 @@ def facts_of(key: KeyHeat, traffic: Traffic) -> KeyFacts:
     return KeyFacts(
         shape=_shape(key, rows, order, traffic),
         direction=key.direction,
-        attribute=next(iter(key.key), "the partition key"),
+        attribute=attribute_of(key.key),
         caller=rows[0].caller if rows else None,
         is_index=traffic.target.index is not None,
         is_strong=any(row.shape.consistent for row in rows),

@@ -21,9 +21,10 @@ from analyzer.statistics.intervals import estimate_count
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from analyzer.model.traffic import PatternTraffic
     from analyzer.traffic.rows import RowIndex
 
-__all__ = ["ceiling_of", "heat_of", "is_coarse", "least_rate", "named_at"]
+__all__ = ["attribute_of", "ceiling_of", "heat_of", "is_coarse", "least_rate", "named_at"]
 
 _KEPT = 10
 """How many keys of a level are looked at for a target and direction, as many as the metrics have ranks."""
@@ -154,10 +155,34 @@ def _shown(key: HeavyKey, heavy: HeavyKeys) -> tuple[KeyShown, KeyShown]:
     return dict(zip(attributes, values, strict=False)), dict(zip(attributes, key.templates, strict=False))
 
 
-def named_at(key: KeyHeat, place: Place) -> KeyHeat:
-    """Return a key with the names that the table itself gives its attributes, where the request log knew none."""
-    if _NAMELESS[0] not in key.key or not place.partition_key:
+def named_at(key: KeyHeat, place: Place, rows: Sequence[PatternTraffic] = ()) -> KeyHeat:
+    """Return a key with the names of its attributes, where the request log did not know which of them are the key.
+
+    The table itself tells them; else `rows` of requests to it, one of which has a key of one attribute.
+    """
+    if _NAMELESS[0] not in key.key:
         return key
-    names = dict(zip(_NAMELESS, (place.partition_key[0], *place.sort_key[:1]), strict=False))
+    told = (place.partition_key[0], *place.sort_key[:1]) if place.partition_key else _asked_by(rows)
+    if not told:
+        return key
+    names = dict(zip(_NAMELESS, told, strict=False))
     both = [{names.get(name, name): value for name, value in of.items()} for of in (key.key, key.key_template)]
     return msgspec.structs.replace(key, key=both[0], key_template=both[1])
+
+
+def _asked_by(rows: Sequence[PatternTraffic]) -> tuple[str, ...]:
+    """Return the names by which requests bind the partition key and, where they do, the sort key; () of doubt."""
+    asked = (row.shape.key for row in rows if not row.secondary)
+    bound = {tuple(one.attribute for one in key if one.operator == "=") for key in asked}
+    alone = {names[0] for names in bound if len(names) == 1}
+    if len(alone) != 1:
+        return ()
+    (partition,) = alone
+    others = {name for names in bound if len(names) > 1 and partition in names for name in names} - alone
+    return (partition, *others) if len(others) == 1 else (partition,)
+
+
+def attribute_of(key: KeyShown) -> str:
+    """Return what to call the attribute of a partition key in a sentence."""
+    name = next(iter(key), _NAMELESS[0])
+    return f"the {name}" if name == _NAMELESS[0] else name

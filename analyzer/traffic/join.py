@@ -181,7 +181,7 @@ def _traffic(target: Target, joined: _Joined) -> Traffic:
         sights=sights_of(evidence, observations),
         place=place,
         rows=tuple(rows),
-        keys=tuple(named_at(key, place) for key in seen.keys.get(target, ())),
+        keys=tuple(named_at(key, place, rows) for key in seen.keys.get(target, ())),
         key_sides=tuple(seen.sides.get(target, ())),
         throttles=tuple(seen.throttles.get(target, ())),
         refusals=tuple(seen.refusals.get(target, ())),

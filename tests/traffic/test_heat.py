@@ -7,13 +7,15 @@ import pytest
 
 from analyzer.model.counts import Count, HeavyKey, HeavyKeys, KeyLevel, KeyName
 from analyzer.model.finding import Direction
+from analyzer.model.shape import KeyPredicate
 from analyzer.model.traffic import Place
-from analyzer.traffic.heat import ceiling_of, heat_of, named_at
+from analyzer.traffic.heat import attribute_of, ceiling_of, heat_of, named_at
 from tests.support.counting import cell, counts
-from tests.support.evidence import CASES
+from tests.support.evidence import CASES, row, shape
 from tests.support.evidence import key as heated
 
 if TYPE_CHECKING:
+    from analyzer.model.finding import KeyShown
     from analyzer.model.traffic import KeyHeat
 
 WHOLE = counts((cell(), {Count.REQUESTS: 100}))
@@ -132,3 +134,34 @@ def test_the_table_s_own_names_stand_where_the_log_knew_none() -> None:
     assert named_at(nameless, place).key_template == {"SK": "A"}
     assert named_at(nameless, Place()) is nameless
     assert named_at(heated(), Place(partition_key=("id",))).key == {"PK": "CASE#7"}
+
+
+@pytest.mark.parametrize(
+    ("keys", "named"),
+    [
+        ((("lockId",),), {"lockId": "7", "sort key": "A"}),
+        ((("lockId",), ("lockId", "part")), {"lockId": "7", "part": "A"}),
+        ((("part", "lockId"), ("lockId",)), {"lockId": "7", "part": "A"}),
+        ((("lockId", "part"),), None),
+        ((("lockId",), ("owner",)), None),
+        (((),), None),
+    ],
+)
+def test_where_no_table_tells_names_requests_that_bind_one_attribute_do(
+    keys: tuple[tuple[str, ...], ...], named: dict[str, str] | None
+) -> None:
+    nameless = msgspec.structs.replace(heated(), key={"partition key": "7", "sort key": "A"}, key_template={})
+    rows = [row(shape(key=tuple(KeyPredicate(name, "=", "<id>") for name in names))) for names in keys]
+    written = row(shape("PutItem", key=(KeyPredicate("id", "=", "<id>"),)), secondary=True)
+    ranged = KeyPredicate("at", ">", "<time>")
+    assert named_at(nameless, Place(), [*rows, written]).key == (named or nameless.key)
+    with_range = [row(shape("Query", key=(*one.shape.key, ranged))) for one in rows]
+    assert named_at(nameless, Place(), with_range).key == (named or nameless.key)
+
+
+@pytest.mark.parametrize(
+    ("shown", "name"),
+    [({"lockId": "7"}, "lockId"), ({"partition key": "7"}, "the partition key"), ({}, "the partition key")],
+)
+def test_an_attribute_without_a_name_is_called_what_it_is(shown: KeyShown, name: str) -> None:
+    assert attribute_of(shown) == name

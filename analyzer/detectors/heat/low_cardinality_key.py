@@ -14,7 +14,7 @@ from analyzer.model.counts import KeyLevel
 from analyzer.model.finding import Advice, Confidence, Direction, Finding, Risk, Severity
 from analyzer.model.sight import Horizon, Sight, Skipped
 from analyzer.traffic.baseline import yearly_growth
-from analyzer.traffic.heat import ceiling_of, least_rate
+from analyzer.traffic.heat import attribute_of, ceiling_of, least_rate
 from analyzer.traffic.measure import add, busiest_caller, evidence_of
 from analyzer.traffic.series import series_of
 
@@ -59,7 +59,7 @@ class LowCardinalityKey(Struct, frozen=True):
         growth = _growth(traffic, side.direction)
         is_near = _heat_at_least(top) >= self.medium_heat or (growth is not None and growth * top.heat.value >= 1)
         breaks = "unknown" if multiple is None else f"{number(multiple)} times today's traffic"
-        attribute = next(iter(top.key), "the partition key")
+        attribute = attribute_of(top.key)
         values = "1 value" if side.distinct == 1 else f"about {side.distinct} values"
         return finding(
             self.name,
