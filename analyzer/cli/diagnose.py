@@ -93,6 +93,7 @@ def diagnose(  # noqa: PLR0913, PLR0917 -- one parameter an option
         raise typer.Exit(_from_daemon(from_, table, index, told, fail_on))
     if watch and (wait is not None or at is not None):
         raise UsageError("--watch looks at now for ever: leave out --wait and --at")
+    regions = diagnosing.regions_of(table, region)
     bench = diagnosing.bench_of(settings, hides=chosen is not Keys.REVEAL, profile=profile, role=role)
     with ExitStack() as stack:
         logs = diagnosing.logs_of(log or (), stack)
@@ -100,7 +101,7 @@ def diagnose(  # noqa: PLR0913, PLR0917 -- one parameter an option
         asked = diagnosing.Asked(
             question=question,
             bench=bench,
-            regions=tuple(region or ()),
+            regions=regions,
             role=role,
             logs=logs,
             recorder=recorder,

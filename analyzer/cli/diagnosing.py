@@ -55,6 +55,7 @@ __all__ = [
     "print_diagnosis",
     "question_of",
     "recorder_of",
+    "regions_of",
     "run",
     "sweep_agreement",
 ]
@@ -126,9 +127,20 @@ def question_of(table: str | None, index: str | None, since: str, at: str | None
 
 def _time(text: str) -> Instant:
     try:
-        return parse_instant(text)
+        time = parse_instant(text)
     except ValueError:
         raise UsageError(f"--at {text} is no time; write one such as 2026-06-01T02:58:00Z") from None
+    if time > wall_clock() + MINUTE_MS:  # clocks differ
+        raise UsageError(f"--at {text} has not come yet; leave it out to look at now")
+    return time
+
+
+def regions_of(table: str | None, regions: Sequence[str] | None) -> tuple[str, ...]:
+    """Return the regions to look at, each once; raises UsageError where one table is asked for in several."""
+    once = tuple(dict.fromkeys(regions or ()))
+    if table is not None and len(once) > 1:
+        raise UsageError(f"a TABLE is of one region: name {' or '.join(once)}, or leave {table} out to sweep them")
+    return once
 
 
 def duration_of(option: str, text: str) -> int:

@@ -250,10 +250,8 @@ def _unremarkable(scene: Scene) -> Headline:
     if report.verdict.state is VerdictState.CANNOT_TELL:
         if not report.traffic and not report.gaps:
             where = report.region or "the regions that were asked"
-            told = (
-                f"cannot tell: {where} has no table; --region asks another region, --profile or --role another account"
-            )
-            return Headline("cannot-tell", told)
+            told = f"cannot tell: CloudWatch knows no table of {where}: none was called there for two weeks"
+            return Headline("cannot-tell", f"{told}; name a TABLE, --region another region, --profile another account")
         hint = next((gap.hint for gap in report.gaps if gap.hint and gap.detail in report.verdict.text), None)
         return Headline("cannot-tell", report.verdict.text + (f"; {hint}" if hint else ""))
     if report.patterns:

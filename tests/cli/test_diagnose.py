@@ -339,6 +339,8 @@ def test_what_is_no_report_is_refused(body: bytes) -> None:
         (["orders", "--since", "3d"], "a diagnosis looks 1m to 1d back"),
         (["orders", "--since", "soon"], "--since: "),
         (["orders", "--at", "noon"], "--at noon is no time"),
+        (["orders", "--at", "2200-01-01T00:00:00Z"], "--at 2200-01-01T00:00:00Z has not come yet"),
+        (["orders", "--region", "b", "--region", "a", "--region", "b"], "a TABLE is of one region: name b or a, or"),
         (["orders", "--watch", "--wait", "5m"], "leave out --wait and --at"),
         (["orders", "--role", "admin"], "--role admin is no role"),
         (["--from", "daemon"], "daemon is no address of a daemon"),

@@ -171,8 +171,9 @@ def test_lesser_findings_are_named_beside_a_clean_verdict_with_keys_as_they_may_
 def test_an_empty_region_is_told_with_how_to_ask_another(region: str | None, told: str) -> None:
     nothing = Verdict(VerdictState.CANNOT_TELL, "cannot tell: no request was seen", Confidence.CERTAIN)
     text = first(report(of=(), region=region, verdict=nothing))
-    assert (
-        text == f"cannot tell: {told} has no table; --region asks another region, --profile or --role another account"
+    assert text == (
+        f"cannot tell: CloudWatch knows no table of {told}: none was called there for two weeks; name a TABLE, --region"
+        " another region, --profile another account"
     )
 
 
