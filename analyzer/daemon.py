@@ -359,7 +359,7 @@ class Daemon:
             self._out.log.error("cannot write state: a restart would go on from the last one", because=failure)
         if failure is None and not self._is_state_written:
             self._out.log.info("state is written again")
-        self._is_state_written = failure is None
+        self._is_state_written = self._out.server.marks.is_written = failure is None
 
     def _beside(self) -> Beside:
         return Beside(self._out.server.marks.known(), self._polled.keep_budget())

@@ -18,7 +18,9 @@ from analyzer.render.json import TIMES
 __all__ = ["fetch_report", "read_report"]
 
 _VERSION = 1
-_HINT = "say where `dynascope run` listens, such as http://127.0.0.1:8642, or leave --from out and ask AWS"
+_HINT = (
+    "say where `dynascope run` listens, such as http://127.0.0.1:8642; without a daemon `dynascope diagnose` asks AWS"
+)
 
 
 def fetch_report(url: str) -> Report:

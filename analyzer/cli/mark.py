@@ -44,6 +44,8 @@ def mark(
     body = {name: value for name, value in told.items() if value is not None}
     answer = ask_daemon(url, "/api/v1/changes", body, what="the mark")
     write(f"marked at {answer.get('time')}: {answer.get('detail')}\n")
+    if answer.get("written") is False:
+        typer.echo("dynascope: the daemon cannot write its state: a restart would forget this; see its log", err=True)
     if table is not None and not _is_known(url, table):
         typer.echo(f"dynascope: the daemon has seen no table {table!r} so far: is the name right?", err=True)
 

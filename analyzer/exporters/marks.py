@@ -54,11 +54,15 @@ class _Mark(Struct, forbid_unknown_fields=True):
 
 
 class Marks:
-    """The marks of the last day, a thousand at most; what did not fit is counted."""
+    """The marks of the last day, a thousand at most; what did not fit is counted.
+
+    `is_written` is False where the daemon cannot write them down, as on a full disk: a restart forgets them.
+    """
 
     def __init__(self, known: Iterable[Change] = ()) -> None:
         self._known: list[Change] = list(known)[-_MOST:]
         self.dropped = 0
+        self.is_written = True
 
     def add(self, mark: Change) -> None:
         """Keep a mark; the oldest makes room."""

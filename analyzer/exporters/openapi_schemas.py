@@ -254,7 +254,13 @@ SCHEMAS: Node = {
     "Honesty": _HONESTY,
     "Indexes": _object(v=_V, as_of=_TIME, indexes=_list(_INDEX)),
     "Mark": _MARK,
-    "Marked": _object(v=_V, time=_TIME, what=_TEXT, detail=_TEXT),
+    "Marked": _object(
+        v=_V,
+        time=_TIME,
+        what=_TEXT,
+        detail=_TEXT,
+        written=_said({"type": "boolean"}, "false: the daemon cannot write its state, and a restart forgets it"),
+    ),
     "Patterns": _object(v=_V, as_of=_TIME, window=_WINDOW, patterns=_list(_PATTERN)),
     "Report": _said(
         _open("v", "window", "as_of", "verdict", "findings", "patterns", "keys"), "docs/reference/formats.md"

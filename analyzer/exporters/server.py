@@ -239,7 +239,8 @@ class Server:
         except ValueError as error:
             return web.Response(status=400, text=f"{error}\n")
         self.marks.add(mark)
-        return _json({"v": 1, "time": format_instant(mark.time), "what": mark.what, "detail": mark.detail}, 201)
+        told = {"time": format_instant(mark.time), "what": mark.what, "detail": mark.detail}
+        return _json({"v": 1, **told, "written": self.marks.is_written}, 201)
 
 
 async def _be_careful(_request: web.Request, response: web.StreamResponse) -> None:

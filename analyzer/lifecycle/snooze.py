@@ -11,7 +11,7 @@ import msgspec
 from analyzer.errors import closest
 from analyzer.model.finding import Finding, Status
 from analyzer.model.instant import DAY_MS, format_instant, parse_instant
-from analyzer.model.life import Snooze
+from analyzer.model.life import LONGEST_DAYS, Snooze
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 __all__ = ["LONGEST_DAYS", "hush", "snooze_of", "unknown", "until_of", "until_words", "with_effects"]
 
 _DAY = len("2027-03-31")
-LONGEST_DAYS = 366
-"""Nobody remembers for longer why; what is accepted for good is declared in the contract, or its threshold set."""
 _LONGEST_TEXT = 200
 _NAMED = 3
 _UNITS_MS = {"m": 60_000, "h": 3_600_000, "d": DAY_MS, "w": 7 * DAY_MS}

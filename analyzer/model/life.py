@@ -7,7 +7,10 @@ from msgspec import Struct
 from analyzer.model.finding import Direction, Severity, Status
 from analyzer.model.instant import Instant
 
-__all__ = ["NO_MEMORY", "Life", "Memory", "Snooze"]
+__all__ = ["LONGEST_DAYS", "NO_MEMORY", "Life", "Memory", "Snooze"]
+
+LONGEST_DAYS = 366
+"""Nobody remembers for longer why a finding is silent; what is accepted for good is a threshold of its own."""
 
 
 class Snooze(Struct, frozen=True, kw_only=True):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import textwrap
 from typing import TYPE_CHECKING
 
-from analyzer.model.finding import Status
 from analyzer.model.sight import GapReason, SourceName
 from analyzer.render.words import elsewhere, fold, gap_words, head_words, life_words, place, plain, verdict_words
 
@@ -40,7 +39,7 @@ def _finding(finding: Finding, mark: str, report: Report) -> Iterator[str]:
     words = [finding.severity.value.upper(), finding.detector, where]
     words += [plain(finding.cause)] if finding.cause else []
     yield f"{plain(finding.id):12}  {mark}{'  '.join(words)}  {life_words(finding)}"
-    told = [finding.summary, *([finding.because] if finding.status is Status.SNOOZED and finding.because else [])]
+    told = [finding.summary, *([finding.because] if finding.because else [])]
     for text in told:
         yield from textwrap.wrap(
             plain(text), _WIDTH, initial_indent=_INDENT, subsequent_indent=_INDENT, break_on_hyphens=False

@@ -112,10 +112,19 @@ class _Verdict(NamedTuple):
 _HINT_BETWEEN = "something between here and AWS answered in its place: check endpoint_url and proxies"
 _CLOCK = _Verdict(DeniedError, "the clock of this machine is wrong", "set the clock (NTP): five minutes are too much")
 _NOT_AWS = _Verdict(MalformedError, "the body is none of AWS's", _HINT_BETWEEN)
-_SERVICE_FAULT = _Verdict(UnreachableError, "", "the service has a fault of its own; it is tried again")
-_SLOW_DOWN = _Verdict(ThrottledError, "", "it is tried again by itself; look less often, or ask AWS for a higher rate")
+_SERVICE_FAULT = _Verdict(
+    UnreachableError, "", "the service has a fault of its own: look again in a minute; a daemon does so by itself"
+)
+_SLOW_DOWN = _Verdict(
+    ThrottledError,
+    "",
+    "look again in a minute (a daemon does so by itself), look less often, or ask AWS for a higher rate",
+)
 _BY_CODE = (
-    (_EXPIRED, _Verdict(DeniedError, "the credentials have expired", "renew the credentials; it goes on by itself")),
+    (
+        _EXPIRED,
+        _Verdict(DeniedError, "the credentials have expired", "renew the credentials; a daemon then goes on by itself"),
+    ),
     (
         _SIGNATURE | _UNKNOWN_CREDENTIALS,
         _Verdict(
@@ -166,7 +175,7 @@ def translate(error: Exception, service: str, operation: str, place: str = "") -
 
 def _no_credentials(error: Exception, name: str) -> CollectError | None:
     if isinstance(error, NoCredentialsError | PartialCredentialsError | NoAuthTokenError):
-        hint = "give the daemon a role (instance profile, IRSA, task role) or set AWS_PROFILE"
+        hint = "set AWS_PROFILE, or give this machine a role (instance profile, IRSA, task role)"
         return DeniedError(f"{name}: no credentials were found", hint=hint)
     if isinstance(error, CredentialRetrievalError | TokenRetrievalError | SSOError | ProfileNotFound):
         hint = "log in again, or look at the credential provider of this profile"

@@ -46,6 +46,12 @@ def test_a_deploy_is_told_to_the_daemon(daemon: Daemon, capsys: pytest.CaptureFi
     assert capsys.readouterr().out.endswith("Z: deploy 1.4.2\n")
 
 
+def test_a_mark_that_cannot_be_written_down_says_so(daemon: Daemon, capsys: pytest.CaptureFixture[str]) -> None:
+    daemon.server.marks.is_written = False
+    assert execute(["mark", "deploy 1.4.2", "--url", daemon.url]) == 0
+    assert "the daemon cannot write its state: a restart would forget this" in capsys.readouterr().err
+
+
 def test_a_mark_that_the_daemon_refuses_is_wrong_usage(daemon: Daemon, capsys: pytest.CaptureFixture[str]) -> None:
     assert execute(["mark", "x", "--url", daemon.url, "--who", "a\nb"]) == 2
     assert "the daemon refuses the mark: " in capsys.readouterr().err

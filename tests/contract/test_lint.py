@@ -357,6 +357,18 @@ def test_a_day_that_is_over_is_told_where_there_is_a_clock(rules: Callable[..., 
 
 
 @pytest.mark.parametrize(
+    ("until", "told"),
+    [("2027-12-01", {}), ("2027-12-02", {"allowed-for-years": "warn"}), ("9999-12-31", {"allowed-for-years": "warn"})],
+)
+def test_what_is_accepted_for_over_a_year_is_told(
+    rules: Callable[..., dict[str, str]], until: str, told: dict[str, str]
+) -> None:
+    pattern = LIST | {"allow": [{"detector": "hot-key", "until": until, "reason": "x"}]}
+    assert rules(pattern, limits=Limits(today="2026-11-30")) == told
+    assert rules(pattern) == {}
+
+
+@pytest.mark.parametrize(
     "blank", [{"callers": [" "]}, {"callers": ["-"]}, {"purpose": ""}, {"schedule": " "}, {"schedule": "TBD"}]
 )
 def test_blank_values_declare_nothing_of_a_scan(rules: Callable[..., dict[str, str]], blank: dict[str, object]) -> None:

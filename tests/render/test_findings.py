@@ -31,6 +31,12 @@ def test_of_a_snoozed_one_the_reason_is_said(report: Report) -> None:
     assert "              snoozed until then: known\n" in text
 
 
+def test_that_an_allowance_has_ended_is_said(report: Report) -> None:
+    ended = "the allowance of hot-key on load-case ended on 2026-01-31"
+    text = render_findings(msgspec.structs.replace(report, findings=(msgspec.structs.replace(HOT, because=ended),)))
+    assert f"              {ended}\n" in text
+
+
 def test_a_finding_without_times_cause_or_reason_is_told_all_the_same(report: Report) -> None:
     bare = msgspec.structs.replace(HOT, status=Status.SNOOZED, because=None, cause=None, first_seen=None)
     text = render_findings(msgspec.structs.replace(report, findings=(bare,)))

@@ -11,6 +11,7 @@ RULES = (
     patterns.batch_too_large,
     patterns.malformed_schedule,
     patterns.day_is_over,
+    patterns.allowed_for_years,
     patterns.strong_on_gsi,
     patterns.item_operation_on_index,
     patterns.title_without_numbers,

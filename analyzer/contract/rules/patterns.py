@@ -8,6 +8,8 @@ from analyzer.contract.nothing import is_nothing
 from analyzer.contract.schedule import is_malformed
 from analyzer.contract.scope import FAIL, WARN, Objection, Scope, of_pattern
 from analyzer.knowledge.limits import BATCH_GET_KEYS, BATCH_WRITE_ITEMS, TRANSACTION_ITEMS
+from analyzer.model.instant import DAY_MS, format_instant, parse_instant
+from analyzer.model.life import LONGEST_DAYS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -15,6 +17,7 @@ if TYPE_CHECKING:
     from analyzer.contract.model import PatternDeclaration
 
 __all__ = [
+    "allowed_for_years",
     "batch_too_large",
     "day_is_over",
     "filter_in_pattern",
@@ -122,6 +125,19 @@ def day_is_over(scope: Scope) -> Iterator[Objection]:
             if allowance.until < today:
                 message = f"{allowance.detector} was allowed until {allowance.until}, and is told again since"
                 yield of_pattern(WARN, pattern, message, "remove the allowance, or set another day")
+
+
+def allowed_for_years(scope: Scope) -> Iterator[Objection]:
+    """Find allowances that last for more than a year, longer than any snooze; it takes a date to judge by."""
+    today = scope.limits.today
+    if today is None:
+        return
+    latest = format_instant(parse_instant(today) + LONGEST_DAYS * DAY_MS)[: len(today)]
+    for pattern in scope.table.patterns:
+        for allowance in pattern.allow:
+            if allowance.until > latest:
+                message = f"{allowance.detector} is allowed until {allowance.until}: nobody remembers for so long why"
+                yield of_pattern(WARN, pattern, message, "name a day within a year, or set the detector's threshold")
 
 
 def strong_on_gsi(scope: Scope) -> Iterator[Objection]:
