@@ -274,6 +274,7 @@ class TableDeclaration(Struct, frozen=True, kw_only=True):
             partition_key=() if self.keys_assumed else self.partition_key,
             sort_key=() if self.keys_assumed else self.sort_key,
             indexes={i.name: (i.partition_key, i.sort_key) for i in self.indexes if not i.keys_assumed},
+            global_indexes=frozenset(i.name for i in self.indexes if i.kind != "lsi"),
             templates=templates,
         )
 
@@ -358,7 +359,9 @@ def _united(listed: list[TableKeys]) -> TableKeys:
     """Unite declarations of one name that hold in different places: the templates of all, the keys of the first."""
     templates: dict[str, tuple[Template, ...]] = {}
     indexes: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {}
+    is_global: frozenset[str] = frozenset()
     for keys in listed:
+        is_global |= keys.global_indexes - indexes.keys()
         indexes = keys.indexes | indexes
         for attribute, declared in keys.templates.items():
             templates[attribute] = (*templates.get(attribute, ()), *declared)
@@ -368,5 +371,6 @@ def _united(listed: list[TableKeys]) -> TableKeys:
         partition_key=first.partition_key,
         sort_key=first.sort_key,
         indexes=indexes,
+        global_indexes=is_global,
         templates=templates,
     )

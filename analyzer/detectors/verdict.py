@@ -25,7 +25,7 @@ def finding(
     confidence: Confidence = Confidence.CERTAIN,
     **fields: Any,  # noqa: ANN401 -- the fields of Finding, checked by Finding
 ) -> Finding:
-    """State a finding at the place of `traffic`, resting on the request log unless told otherwise.
+    """State a finding at the place of `traffic` (`index` names a local one), on the request log unless told otherwise.
 
     Of a sampled log that is its caveat, unless it has another.
     """
@@ -40,7 +40,7 @@ def finding(
         account=target.account,
         region=target.region,
         table=target.table,
-        index=target.index,
+        index=fields.pop("index", target.index),
         summary=summary,
         **fields,
     )

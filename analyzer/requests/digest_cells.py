@@ -38,7 +38,9 @@ def rounded_rate(rate: float) -> float:
 
 
 def is_local_index(lexicon: Lexicon, table: str, index: str) -> bool:
-    """Whether an index has its table's partition key: its units count on the table."""
+    """Whether an index has its table's partition key and is not declared as global: its units count on the table."""
+    if lexicon.is_global(table, index):
+        return False
     of_table, of_index = lexicon.schema(table), lexicon.schema(table, index)
     return of_table is not None and of_index is not None and of_table[0] == of_index[0]
 

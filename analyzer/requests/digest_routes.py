@@ -335,7 +335,7 @@ class Router:
         return number
 
     def target(self, route: Route, table: str, index: str | None) -> Target:
-        """Return where a route's units are consumed: those of a local index on its table."""
+        """Return where a route's units are consumed: those of a local index on its table; the shape keeps its name."""
         if index is not None and is_local_index(self._lexicon, table, index):
             index = None
         return Target(route.record.account, route.record.region, table, index)

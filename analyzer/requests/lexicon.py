@@ -38,13 +38,14 @@ class TableKeys(Struct, frozen=True, kw_only=True):
     """The keys of one table, or of all whose names fit a glob; `indexes` maps a name to partition and sort key.
 
     `literals` are segments that may stand in clear. `templates` holds what patterns and entities declare of an
-    attribute.
+    attribute. `global_indexes` are those of `indexes` that are known to be no local ones.
     """
 
     name: str
     partition_key: tuple[str, ...] = ()
     sort_key: tuple[str, ...] = ()
     indexes: dict[str, Schema] = {}
+    global_indexes: frozenset[str] = frozenset()
     templates: dict[str, tuple[Template, ...]] = {}
     literals: frozenset[str] = frozenset()
 
@@ -99,6 +100,10 @@ class Lexicon:
         if index is not None:
             return keys.indexes.get(index)
         return (keys.partition_key, keys.sort_key) if keys.partition_key else None
+
+    def is_global(self, table: str, index: str) -> bool:
+        """Whether an index is known to be no local one, whatever its keys."""
+        return index in self._words(table).keys.global_indexes
 
     def literals(self, table: str) -> frozenset[str]:
         """Return the segments of a table's key values that may stand in clear."""

@@ -110,10 +110,14 @@ def _mean(total: float, of: float, observed: int) -> Estimate:
 
 
 def _index(declared: Declared, rows: list[PatternTraffic], traffic: Traffic, tolerance: Tolerance) -> Facet | None:
-    """Judge where requests went that their client tagged with a pattern: all others are at its index anyway."""
-    there = traffic.target.index
-    wrong = [row for row in rows if not row.shape.parts]
-    if there == declared.index or not wrong:
+    """Judge where requests went that their client tagged with a pattern: all others are at its index anyway.
+
+    What reads a local index is counted at its table, and names the index in its shape.
+    """
+    asked = [(row, row.shape.index or traffic.target.index) for row in rows if not row.shape.parts]
+    wrong = [row for row, index in asked if index != declared.index]
+    there = next((index for _, index in asked if index != declared.index), None)
+    if not wrong:
         return None
     name = "the base table" if declared.index is None else declared.index
     return _part("index", wrong, rows, tolerance, text=f"at {there or 'the base table'}", declared=name)

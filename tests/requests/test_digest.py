@@ -189,6 +189,18 @@ class TestCounts:
         assert counts.values[:, Count.WRITE_HALF_UNITS].tolist() == [6, 4], "a local index counts on its table"
         assert counts.values[:, Count.REQUESTS].tolist() == [1, 0]
 
+    def test_a_declared_global_index_is_its_own_target_whatever_its_keys(self) -> None:
+        keys = TableKeys(
+            name="cases",
+            partition_key=("PK",),
+            sort_key=("SK",),
+            indexes={"LSI1": (("PK",), ("LSI1SK",)), "GSI9": (("PK",), ("GSI9SK",))},
+            global_indexes=frozenset({"GSI9"}),
+        )
+        asked = [line("Query", index=name, key={"PK": {"S": "CASE#7"}}) for name in ("LSI1", "GSI9")]
+        cells = result_of(*asked, lexicon=Lexicon([keys])).cells
+        assert [(cell.target.index, cell.shape.index) for cell in cells] == [(None, "LSI1"), ("GSI9", "GSI9")]
+
     def test_a_query_of_an_index_costs_the_index_and_what_it_fetches_the_table(self) -> None:
         consumed = {"total": 3, "table": 1, "indexes": {"GSI1": 2}}
         counts = result_of(query("GSI1PK = :p", index="GSI1", key={"GSI1PK": {"S": "STATUS#a"}}, consumed=consumed))

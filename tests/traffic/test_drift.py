@@ -63,6 +63,17 @@ def test_tagged_requests_at_another_index_are_elsewhere() -> None:
     assert stands("index", row(batch), declared={"index": "GSI2"}) is None
 
 
+def test_what_reads_a_local_index_counts_at_its_table_and_is_at_its_index() -> None:
+    local = row(shape("Query", "l", index="by-day"), requests=40)
+    assert stands("index", local, declared={"index": "by-day"}) is None
+    one = facet("index", local, declared={"index": None})
+    assert one is not None
+    assert (one.standing, one.text, one.declared) == (OUT, "at by-day", "the base table")
+    beside = facet("index", local, row(QUERY, requests=40), declared={"index": "by-day"})
+    assert beside is not None
+    assert (beside.text, len(beside.breaking)) == ("at the base table", 1)
+
+
 @pytest.mark.parametrize(
     ("declared", "consistent", "said"),
     [("strong", False, OUT), ("strong", True, IN), ("eventual", True, OUT), ("eventual", False, IN)],

@@ -72,6 +72,7 @@ class FilterHeavyQuery(Struct, frozen=True):
 
     def _finding(self, rows: list[PatternTraffic], discarded: float, traffic: Traffic) -> Finding:
         first = rows[0]
+        target = traffic.target.at(first.shape.index or traffic.target.index)  # a local index counts at its table
         known = any(row.units_known for row in rows)
         units = add(row.read_units for row in rows)
         wasted = add(row.wasted_units for row in rows)
@@ -85,10 +86,11 @@ class FilterHeavyQuery(Struct, frozen=True):
             self.name,
             traffic,
             self._severity(share, wasted.value, dollars, traffic),
-            f"a Query of {who(caller)} on {traffic.target} throws away {percent(discarded)} of the"
+            f"a Query of {who(caller)} on {target} throws away {percent(discarded)} of the"
             f" {number(scanned.value)} items it reads, by a filter on {', '.join(first.shape.filter_attributes)}:"
             f" {waste}",
             subject=first.shape.fingerprint,
+            index=target.index,
             pattern=first.attribution.pattern,
             fingerprint=first.shape.fingerprint,
             caller=caller,

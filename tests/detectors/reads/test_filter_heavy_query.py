@@ -115,5 +115,13 @@ def test_units_that_nobody_told_are_unknown() -> None:
     assert one.evidence["read_units"] is None
 
 
+def test_a_query_of_a_local_index_is_named_by_it() -> None:
+    local = shape("Query", "l", index="by-day", filter="a = :0", filter_attributes=("a",))
+    read = row(local, scanned=2000, returned=100)
+    (one,) = found(traffic(rows=(read,)))
+    assert (one.table, one.index) == ("cases", "by-day")
+    assert "on cases/by-day throws away" in one.summary
+
+
 def test_no_filter_no_finding() -> None:
     assert found(traffic(rows=(row(shape("Query"), scanned=5000, returned=5000),))) == []
