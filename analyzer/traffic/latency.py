@@ -13,13 +13,18 @@ if TYPE_CHECKING:
 
     from analyzer.model.traffic import PatternTraffic
 
-__all__ = ["quantile_ms", "slowest_ms"]
+__all__ = ["bucket_quantile_ms", "quantile_ms", "slowest_ms"]
 
 
 def quantile_ms(rows: Iterable[PatternTraffic], share: float) -> float | None:
     """Return the upper bound of the bucket (a factor of 1.4 wide) that holds a quantile; None where none is known."""
     buckets = [row.latency.buckets for row in rows if row.latency.calls]
-    found = quantile(tuple(map(sum, zip(*buckets, strict=True))), LATENCY_BOUNDS_MS, share)
+    return bucket_quantile_ms(tuple(map(sum, zip(*buckets, strict=True))), share)
+
+
+def bucket_quantile_ms(buckets: tuple[int, ...], share: float) -> float | None:
+    """Return the upper bound of the one of these buckets that holds a quantile; None where none is known."""
+    found = quantile(buckets, LATENCY_BOUNDS_MS, share)
     return None if found is None or math.isinf(found[1]) else found[1]
 
 

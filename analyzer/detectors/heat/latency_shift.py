@@ -15,13 +15,15 @@ from analyzer.knowledge.operations import OPERATIONS, READS, WRITES
 from analyzer.model.finding import Advice, Confidence, Direction, Finding, Severity
 from analyzer.model.sight import Horizon, Sight, Skipped, SkipReason, SourceName
 from analyzer.traffic.baseline import same_hour
+from analyzer.traffic.client_wait import client_wait, waits_now
 from analyzer.traffic.latency import quantile_ms
 from analyzer.traffic.series import mean_a_second, points, series_in, series_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from analyzer.model.traffic import Traffic
+    from analyzer.model.traffic import PatternTraffic, Traffic
+    from analyzer.traffic.client_wait import ClientWait
 
 __all__ = ["LatencyShift"]
 
@@ -65,6 +67,8 @@ class LatencyShift(Struct, frozen=True):
             shift = _Shift(operation, median(minutes), median(before), len(before))
             if shift.now >= self.factor * shift.before and shift.now - shift.before >= self.least_ms:
                 yield self._finding(shift, *self._explain(shift, traffic), traffic)
+            elif (wait := self._waits(shift, traffic)) is not None:
+                yield self._of_callers(wait, shift, traffic)
         if days < self.days:
             needs = (f"the same hour of {self.days} past days in CloudWatch or in history",)
             yield Skipped(self.name, traffic.target.table, None, SkipReason.NOT_COVERED, needs)
@@ -80,14 +84,57 @@ class LatencyShift(Struct, frozen=True):
         if items_now and items_before and median(items_now) >= self.bigger * median(items_before) > 0:
             more, usual = number(median(items_now)), number(median(items_before))
             return "bigger-reads", f"an answer has {more} items, usually {usual}"
-        rows = [row for row in traffic.rows if row.shape.operation == shift.operation and not row.secondary]
-        attempts = [row.attempts_a_request for row in rows if row.attempts_a_request is not None]
-        if attempts and max(attempts) >= self.attempts:
-            return "retries", f"{max(attempts):.2f} tries a call"
+        rows = _rows(shift, traffic)
+        tries = _tries(rows)
+        if tries >= self.attempts:
+            return "retries", f"{tries:.2f} tries a call"
         seen = quantile_ms(rows, 0.99)
         if seen is not None and seen - shift.now >= self.factor * shift.now:
             return "client", f"callers wait {number(seen)} ms for it"
         return "service", "DynamoDB's own latency rose, answers did not grow"
+
+    def _waits(self, shift: _Shift, traffic: Traffic) -> ClientWait | None:
+        """Return what callers wait where that rose though DynamoDB itself is as quick as ever."""
+        rows = _rows(shift, traffic)
+        now = waits_now(rows)
+        if now is None or now - shift.now < max(self.least_ms, self.factor * shift.now):
+            return None
+        wait = client_wait(rows, shift.operation, traffic)
+        if wait is None or wait.days < self.days:
+            return None
+        added, usual = wait.now - shift.now, max(0.0, wait.before - shift.before)
+        is_slower = wait.now >= self.factor * wait.before and added >= self.factor * usual
+        return wait if is_slower and added - usual >= self.least_ms else None
+
+    def _of_callers(self, wait: ClientWait, shift: _Shift, traffic: Traffic) -> Finding:
+        tries = _tries(_rows(shift, traffic))
+        cause = "retries" if tries >= self.attempts else "client"
+        why = f"{tries:.2f} tries a call" if cause == "retries" else "the time is lost before or after it"
+        return finding(
+            self.name,
+            traffic,
+            Severity.MEDIUM,
+            f"callers wait {number(wait.now)} ms for {shift.operation} on {traffic.target} at p99,"
+            f" {number(wait.before)} at this hour of {wait.days} past days, while DynamoDB takes"
+            f" {number(shift.now)} ms as ever: {why}",
+            confidence=Confidence.LIKELY,
+            because="a few past days are a small baseline",
+            sources=(SourceName.REQUEST_LOG.value, SourceName.CLOUDWATCH_METRICS.value),
+            subject=shift.operation,
+            caller=wait.caller,
+            direction=_direction(shift.operation),
+            cause=cause,
+            evidence={
+                "client_p99_ms": round(wait.now, 2),
+                "usual_client_p99_ms": round(wait.before, 2),
+                "p99_ms": round(shift.now, 2),
+                "usual_p99_ms": round(shift.before, 2),
+                "ratio": round(wait.now / wait.before, 2),
+                "days": wait.days,
+                "operation": shift.operation,
+            },
+            advice=_ADVICE[cause],
+        )
 
     def _finding(self, shift: _Shift, cause: str, why: str, traffic: Traffic) -> Finding:
         return finding(
@@ -111,6 +158,15 @@ class LatencyShift(Struct, frozen=True):
             },
             advice=_ADVICE[cause],
         )
+
+
+def _rows(shift: _Shift, traffic: Traffic) -> list[PatternTraffic]:
+    return [row for row in traffic.rows if row.shape.operation == shift.operation and not row.secondary]
+
+
+def _tries(rows: list[PatternTraffic]) -> float:
+    """Return the most tries a call of any caller; 0 where none tells."""
+    return max((row.attempts_a_request for row in rows if row.attempts_a_request is not None), default=0.0)
 
 
 def _usual(traffic: Traffic, metric: str, stat: str, operation: str) -> list[float]:
