@@ -118,7 +118,10 @@ def diagnose(  # noqa: PLR0913, PLR0917 -- one parameter an option
         try:
             looked = diagnosing.run(asked, tell)
         except KeyboardInterrupt:
-            raise typer.Exit(0) from None
+            if watch:
+                raise typer.Exit(0) from None
+            typer.echo("dynascope: stopped before anything could be told", err=True)
+            raise typer.Exit(3) from None
     has_failed = recorder is not None and recorder.has_failed
     raise typer.Exit(2 if has_failed else exit_code(looked.diagnosis.report, fail_on))
 

@@ -29,6 +29,7 @@ from analyzer.diagnose import Bench, Looked, diagnose, follow
 from analyzer.errors import UsageError
 from analyzer.model.instant import DAY_MS, MINUTE_MS, Instant, parse_instant
 from analyzer.planning.diagnosis import Diagnosis, shown
+from analyzer.render.words import plain
 from analyzer.requests.digest_limits import DigestLimits
 from analyzer.setup import contract_of, process_salt, salt_of
 from collectors.asking import Spot
@@ -186,18 +187,35 @@ def note(looked: Looked, asked: Asked) -> None:
 
 
 def run(asked: Asked, tell: Callable[[Looked], None], clock: Callable[[], Instant] = wall_clock) -> Looked:
-    """Look, once or until it is decided or stopped; each look of a watch is told, else the last one."""
+    """Look, once or until it is decided or stopped; each look of a watch is told, else the last one.
+
+    Who stops waiting is told the look that there was; KeyboardInterrupt goes on where there was none.
+    """
     from collectors.aws.session import Aws  # noqa: PLC0415 (heavy)
+
+    seen: list[Looked] = []
 
     async def work() -> Looked:
         aws = Aws(aws_config(asked))
         say_region(aws)
         try:
-            return await _work(asked, aws, tell, clock)
+            return await _work(asked, aws, tell, clock, seen)
         finally:
             await aws.close()
 
-    return asyncio.run(work())
+    try:
+        return asyncio.run(work())
+    except KeyboardInterrupt:
+        if asked.wait_ms is None or not seen:
+            raise
+        tell(seen[-1])
+        return seen[-1]
+
+
+def _say(told: str) -> None:
+    """Say on a terminal what goes on: an AWS that hangs takes most of a minute, and waiting longer."""
+    if sys.stderr.isatty():
+        typer.echo(f"dynascope: {plain(told)}", err=True)
 
 
 def aws_config(asked: Asked) -> AwsConfig:
@@ -221,7 +239,10 @@ def _account_of(role: str) -> str:
     return parts[4]
 
 
-async def _work(asked: Asked, aws: Aws, tell: Callable[[Looked], None], clock: Callable[[], Instant]) -> Looked:
+async def _work(
+    asked: Asked, aws: Aws, tell: Callable[[Looked], None], clock: Callable[[], Instant], seen: list[Looked]
+) -> Looked:
+    """Look as was asked, and keep each look in `seen`."""
     spots = [Spot(place.region, place.account) for place in aws.places()]
     question = asked.question
     agree = sweep_agreement(yes=asked.yes)
@@ -230,16 +251,25 @@ async def _work(asked: Asked, aws: Aws, tell: Callable[[Looked], None], clock: C
     async def once() -> Looked:
         nonlocal question, spots
         paid = _usd(aws)
+        where = ", ".join(dict.fromkeys(spot.region for spot in spots if spot.region))
+        _say(f"looking at {question.table or 'all tables'}{where and f' in {where}'}")
         looked = await diagnose(aws, question, spots, asked.bench, clock, agree, judging)
         report = looked.diagnosis.report
         if question.table is None and looked.table is not None:  # swept once; what follows looks at the suspect alone
             question = msgspec.structs.replace(question, table=looked.table)
             spots = [spot for spot in spots if spot.region == report.region] or spots
         spent = msgspec.structs.replace(looked.diagnosis.spent, usd=_usd(aws) - paid)
-        return msgspec.structs.replace(looked, diagnosis=msgspec.structs.replace(looked.diagnosis, spent=spent))
+        seen.append(msgspec.structs.replace(looked, diagnosis=msgspec.structs.replace(looked.diagnosis, spent=spent)))
+        del seen[:-1]
+        return seen[-1]
+
+    async def nap(seconds: float) -> None:
+        known = seen[-1].diagnosis.report.verdict.text
+        _say(f"not decided yet: {known}; it looks again in {seconds:.0f} s, and an interrupt prints this look")
+        await sleep(seconds)
 
     if asked.wait_ms is not None:
-        looked = await follow(once, for_ms=asked.wait_ms, clock=clock, sleep=sleep)
+        looked = await follow(once, for_ms=asked.wait_ms, clock=clock, sleep=nap)
     else:
         looked = await once()
     tell(looked)

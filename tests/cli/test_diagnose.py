@@ -271,6 +271,35 @@ def test_waiting_ends_when_the_time_is_up(night: Night) -> None:
     assert [at - looks[0] for at in looks] == [0, 60_000, 120_000, 150_000]
 
 
+def test_who_stops_waiting_is_told_the_look_that_there_was(
+    night: Night, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    night.now("orders", "PutItem", requests=25_000, throttles=8_000, reasons=[WRITE_KEY_RANGE]).done()
+
+    async def stop(_seconds: float) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(diagnosing, "sleep", stop)
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+    assert execute(["diagnose", "orders", "--wait", "5m", "--fail-on", "high"]) == 1
+    shown = capsys.readouterr()
+    assert shown.out.startswith("FAULT  one key or range of orders is over its partition limit")
+    assert "dynascope: looking at orders in us-east-1\n" in shown.err
+    assert "dynascope: not decided yet: one key or range of orders is over its partition limit" in shown.err
+    assert "it looks again in 60 s, and an interrupt prints this look" in shown.err
+
+
+def test_a_look_that_is_stopped_says_that_it_could_tell_nothing(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    async def stop(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(diagnosing, "_work", stop)
+    assert execute(["diagnose", "orders", "--region", "us-east-1"]) == 3
+    assert capsys.readouterr().err.endswith("dynascope: stopped before anything could be told\n")
+
+
 def test_watching_tells_each_look_until_it_is_stopped(
     night: Night, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
