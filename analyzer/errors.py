@@ -24,6 +24,7 @@ __all__ = [
     "UnreachableError",
     "UnsupportedError",
     "UsageError",
+    "because",
     "closest",
 ]
 
@@ -113,3 +114,8 @@ def closest(word: str, known: Iterable[str]) -> str | None:
     by_lower = {name.lower(): name for name in reversed([*known])}
     found = difflib.get_close_matches(word.lower(), by_lower, n=1)
     return by_lower[found[0]] if found else None
+
+
+def because(error: OSError | CollectError) -> str:
+    """Say why something could not be read or written, without its name: in the system's words, or in ours."""
+    return str(error) if isinstance(error, CollectError) else error.strerror or type(error).__name__

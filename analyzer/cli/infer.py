@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from analyzer.cli.output import say
 from analyzer.cli.shapes import Input
 from analyzer.errors import UsageError
 
@@ -85,13 +86,13 @@ def infer(
         files = [LogFile(stack.enter_context(at_rest(path))) for path in expand(logs)]
         _refuse_recordings(files, logs)
         for said in choose(files, shape, mapping):
-            _say(said)
+            say(said)
         evidence = _gather(files, known, described)
     complaints = [file.breaks_off for file in files if file.breaks_off is not None]
     for complaint in complaints:
-        _say(complaint)
+        say(complaint)
     if evidence is None:
-        _say("nothing to draft from: no request can be read; `dynascope analyze` says what is wrong with the logs")
+        say("nothing to draft from: no request can be read; `dynascope analyze` says what is wrong with the logs")
         raise typer.Exit(_NOTHING_TO_JUDGE)
     draft = induce(evidence)
     if target is None:
@@ -102,10 +103,6 @@ def infer(
     _tell_scans(draft)
     if complaints:
         raise typer.Exit(_NOTHING_TO_JUDGE)
-
-
-def _say(text: str) -> None:
-    print(f"dynascope: {text}", file=sys.stderr)
 
 
 def _check_place(output: Path) -> None:
@@ -179,7 +176,7 @@ def _tell_guesses(draft: Draft) -> None:
     if not draft.unsure:
         return
     number = len(draft.unsure)
-    _say(f"unsure of {number} {'thing' if number == 1 else 'things'}, each marked `# unsure:` where it stands")
+    say(f"unsure of {number} {'thing' if number == 1 else 'things'}, each marked `# unsure:` where it stands")
     ranked = sorted(draft.unsure, key=lambda one: _WEIGHTY.index(one.field) if one.field in _WEIGHTY else len(_WEIGHTY))
     for one in ranked[:_MOST_TOLD]:
         print(f"  {one}", file=sys.stderr)
@@ -194,4 +191,4 @@ def _tell_scans(draft: Draft) -> None:
         names = ", ".join(scans[:_MOST_SCANS]) + (" and more" if len(scans) > _MOST_SCANS else "")
         are = "is a Scan" if len(scans) == 1 else "are Scans"
         mend = "add purpose, schedule and max_units_per_second, or delete what nobody meant"
-        _say(f"`dynascope check` fails until somebody says why {names} {are}: {mend}")
+        say(f"`dynascope check` fails until somebody says why {names} {are}: {mend}")

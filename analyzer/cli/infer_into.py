@@ -6,10 +6,9 @@ import codecs
 import difflib
 import json
 import os
-import sys
 from typing import TYPE_CHECKING, NamedTuple
 
-from analyzer.cli.output import counted, write
+from analyzer.cli.output import counted, say, write
 from analyzer.cli.replacing import replace_file
 from analyzer.contract.load import load_contract, read_text
 from analyzer.contract.merge import UnplaceableError, added, merge
@@ -59,9 +58,9 @@ def add(draft: Draft, target: Target, *, is_dry: bool) -> None:
     """Add to a contract, or write what it lacks to another file; say what was added, and show it."""
     counts = added(draft)
     for aside in draft.set_aside:
-        _say(f"not added: {aside.pattern['id']} of {aside.table}: {aside.because}")
+        say(f"not added: {aside.pattern['id']} of {aside.table}: {aside.because}")
     for table, number in draft.left_out.items():
-        _say(f"not added: {counted(number, 'pattern')} of {table}, the rarest")
+        say(f"not added: {counted(number, 'pattern')} of {table}, the rarest")
     if not any(counts.values()):
         write(f"{target.path} declares all that was asked: nothing to add\n")
         return
@@ -72,7 +71,7 @@ def add(draft: Draft, target: Target, *, is_dry: bool) -> None:
     if is_dry or target.output is None:
         write(_diff(before, text, place, "as it would be" if is_dry else "as written"))
     if is_dry:
-        _say(f"{place} would get {what}; nothing is written")
+        say(f"{place} would get {what}; nothing is written")
         return
     _replace(target, text)
     write(f"{place}: added {what}. Next: dynascope check {place}\n")
@@ -86,10 +85,6 @@ def _replace(target: Target, text: str) -> None:
         raise UsageError(f"{target.path} was changed while the logs were read: nothing is written, run it once more")
     mark = codecs.BOM_UTF8 if target.content.startswith(codecs.BOM_UTF8) else b""
     replace_file(target.path, mark + text.encode())
-
-
-def _say(text: str) -> None:
-    print(f"dynascope: {text}", file=sys.stderr)
 
 
 def _one(part: str) -> str:

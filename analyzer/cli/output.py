@@ -19,6 +19,7 @@ __all__ = [
     "exit_code",
     "is_colorful",
     "print_report",
+    "say",
     "write",
     "write_line",
     "write_unbuffered",
@@ -60,6 +61,11 @@ def write(text: str) -> None:
         sys.stdout.flush()
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def say(text: str) -> None:
+    """Tell the person who typed, beside the output: a line of standard error, under our name."""
+    print(f"dynascope: {text}", file=sys.stderr)
 
 
 def write_line(line: str) -> None:

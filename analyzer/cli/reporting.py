@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from msgspec import Struct
 
+from analyzer.cli.talking import user_name
 from analyzer.config import Settings
 from analyzer.config_history import is_bucket
 from analyzer.contract.model import Contract
@@ -86,7 +87,8 @@ class Desk(Struct, frozen=True):
 
         async def keep(store: BlobStore) -> Item:
             found = await self._report(store, window, is_all_news=True)
-            return await acknowledge(store, found.items, identity, (reason, who or _user()), (found.week, wall_clock()))
+            said = (reason, who or user_name())
+            return await acknowledge(store, found.items, identity, said, (found.week, wall_clock()))
 
         return self._with_store(keep)
 
@@ -164,13 +166,3 @@ def _check_folder(folder: Path) -> None:
         raise UsageError(f"{folder}: there is no such folder; `dynascope run` with a section history makes it")
     if not os.access(folder, os.R_OK | os.X_OK):
         raise UsageError(f"{folder} cannot be read: it is not yours to read")
-
-
-def _user() -> str | None:
-    """Return the name of whoever types; None where the system has none."""
-    import getpass  # noqa: PLC0415 -- light start
-
-    try:
-        return getpass.getuser()
-    except (OSError, KeyError):  # a user id without a name, as in containers
-        return None

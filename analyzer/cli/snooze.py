@@ -62,13 +62,14 @@ def snooze(  # noqa: PLR0913, PLR0917 -- one parameter an option
     """  # noqa: D301 -- the backslash keeps lines of the examples apart
     from analyzer.cli.output import write  # noqa: PLC0415 -- light start
     from analyzer.cli.snoozing import place_of  # noqa: PLC0415 -- light start
+    from analyzer.cli.talking import user_name  # noqa: PLC0415 -- light start
 
     _refuse_mixtures(identity, until, reason, show=show, end=end)
     place = place_of(url, config)
     found: list[dict[str, Any]] = []
     try:
         if identity is not None:
-            found = [place.add({"id": identity, "until": until, "reason": reason, "who": who or _user()})]
+            found = [place.add({"id": identity, "until": until, "reason": reason, "who": who or user_name()})]
         elif end is not None:
             place.end(end)
         else:
@@ -93,16 +94,6 @@ def _refuse_mixtures(
         raise UsageError(f"a snooze needs {' and '.join(missing)}: nothing is silent for ever, or without a reason")
     if identity is None and len(missing) < 2:  # noqa: PLR2004 -- both
         raise UsageError("--until and --reason belong to the ID of a finding")
-
-
-def _user() -> str | None:
-    """Return the name of whoever types; None where the system has none."""
-    import getpass  # noqa: PLC0415 -- light start
-
-    try:
-        return getpass.getuser()
-    except (OSError, KeyError):  # a user id without a name, as in containers
-        return None
 
 
 def _as_json(found: Sequence[dict[str, Any]], lost: str | None) -> str:

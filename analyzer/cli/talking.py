@@ -13,7 +13,7 @@ import typer
 
 from analyzer.errors import CollectError, UnreachableError, UsageError
 
-__all__ = ["CERTIFICATE", "DAEMON", "TOKEN", "UrlOption", "ask_daemon", "call_daemon", "hint_of"]
+__all__ = ["CERTIFICATE", "DAEMON", "TOKEN", "UrlOption", "ask_daemon", "call_daemon", "hint_of", "user_name"]
 
 DAEMON = "http://127.0.0.1:8642"
 TOKEN = "DYNASCOPE_TOKEN"  # noqa: S105 -- a name
@@ -103,3 +103,13 @@ def _tls() -> list[urllib.request.BaseHandler]:
 def _why(error: Exception) -> str:
     reason = getattr(error, "reason", error)
     return getattr(reason, "strerror", None) or type(error).__name__
+
+
+def user_name() -> str | None:
+    """Return the name of whoever types; None where the system has none."""
+    import getpass  # noqa: PLC0415 -- light start
+
+    try:
+        return getpass.getuser()
+    except (OSError, KeyError):  # a user id without a name, as in containers
+        return None

@@ -1,9 +1,10 @@
-"""What the daemon takes over HTTP: from this machine, or from who may, in JSON, a line or two."""
+"""What the daemon takes over HTTP, and how it answers: from this machine, or from who may, in JSON, a line or two."""
 
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
+import json
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from aiohttp import web
@@ -14,10 +15,15 @@ from analyzer.exporters.gate import AUTHORIZED
 if TYPE_CHECKING:
     from aiohttp.web import Request
 
-__all__ = ["posted", "refuse_strangers"]
+__all__ = ["answered", "posted", "refuse_strangers"]
 
 _MOST_BYTES = 4096
 _BODY_SECONDS = 10.0
+
+
+def answered(document: dict[str, Any], status: int = 200) -> web.Response:
+    """Answer in JSON, a line."""
+    return web.Response(status=status, text=json.dumps(document) + "\n", content_type="application/json")
 
 
 def refuse_strangers(request: Request) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import time
 from typing import TYPE_CHECKING, Any, cast
@@ -17,7 +16,7 @@ from analyzer.exporters.connections import USUAL, Bounds, Connections
 from analyzer.exporters.docs import detector_page, docs_index, metrics_page, prometheus_page
 from analyzer.exporters.gate import Gate
 from analyzer.exporters.marks import Marks, read_mark
-from analyzer.exporters.posted import posted
+from analyzer.exporters.posted import answered, posted
 from analyzer.exporters.prometheus import NOTHING_YET, OPENMETRICS_TYPE, TEXT_TYPE, Exposition, lease_told
 from analyzer.exporters.screen import Screen
 from analyzer.exporters.shown import Shown
@@ -240,7 +239,7 @@ class Server:
             return web.Response(status=400, text=f"{error}\n")
         self.marks.add(mark)
         told = {"time": format_instant(mark.time), "what": mark.what, "detail": mark.detail}
-        return _json({"v": 1, **told, "written": self.marks.is_written}, 201)
+        return answered({"v": 1, **told, "written": self.marks.is_written}, 201)
 
 
 async def _be_careful(_request: web.Request, response: web.StreamResponse) -> None:
@@ -256,7 +255,3 @@ def _is_ours(told: logging.LogRecord) -> bool:
 
 def _html(page: str) -> web.Response:
     return web.Response(text=page, content_type="text/html")
-
-
-def _json(document: dict[str, Any], status: int = 200) -> web.Response:
-    return web.Response(status=status, text=json.dumps(document) + "\n", content_type="application/json")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any, Protocol
 
 import msgspec
@@ -10,7 +9,7 @@ from aiohttp import web
 from msgspec import Struct
 
 from analyzer.errors import DynascopeError
-from analyzer.exporters.posted import posted, refuse_strangers
+from analyzer.exporters.posted import answered, posted, refuse_strangers
 from analyzer.lifecycle.snooze import snooze_of, unknown
 from analyzer.model.instant import format_instant
 
@@ -101,7 +100,7 @@ class SnoozeDesk:
         except DynascopeError as error:
             return _refused(503, str(error))
         told = [snooze_object(snooze, life) for snooze, life in listed]
-        return _json({"v": 1, "snoozes": told, "lost": self._kept().lost()})
+        return answered({"v": 1, "snoozes": told, "lost": self._kept().lost()})
 
     async def _take(self, request: web.Request) -> web.Response:
         body, keeper = await posted(request), self._kept()
@@ -113,14 +112,14 @@ class SnoozeDesk:
             return _refused(400, str(error))
         except DynascopeError as error:
             return _refused(503, str(error))
-        return _json({"v": 1, **snooze_object(snooze, life)}, 201)
+        return answered({"v": 1, **snooze_object(snooze, life)}, 201)
 
     async def _end(self, request: web.Request) -> web.Response:
         refuse_strangers(request)
         identity, keeper = request.match_info["id"][:_LONGEST_ID], self._kept()
         try:
             if await keeper.end(identity):
-                return _json({"v": 1, "id": identity})
+                return answered({"v": 1, "id": identity})
             snoozed = [snooze.id for snooze, _ in await keeper.listed(self._clock())]
         except DynascopeError as error:
             return _refused(503, str(error))
@@ -129,7 +128,3 @@ class SnoozeDesk:
 
 def _refused(status: int, reason: str) -> web.Response:
     return web.Response(status=status, text=f"{reason}\n")
-
-
-def _json(document: dict[str, Any], status: int = 200) -> web.Response:
-    return web.Response(status=status, text=json.dumps(document) + "\n", content_type="application/json")

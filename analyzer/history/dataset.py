@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from analyzer.errors import CollectError
+from analyzer.errors import CollectError, because
 from analyzer.history.columns import SCHEMAS, Kind
 from analyzer.history.files import HistoryError, Label, TornError, decode, encode, label_of, stretches
 from analyzer.history.merging import keys_rolled_up, rolled_up
@@ -185,21 +185,21 @@ class Dataset:
         try:
             return await self._store.read(str(name))
         except (OSError, CollectError) as error:
-            raise HistoryError(f"cannot read {name} in {self._store}: {_because(error)}") from None
+            raise HistoryError(f"cannot read {name} in {self._store}: {because(error)}") from None
 
     async def put(self, name: FileName, content: bytes) -> None:
         """Write one file, at once and wholly; raises HistoryError."""
         try:
             await self._store.write(str(name), content)
         except (OSError, CollectError) as error:
-            raise HistoryError(f"cannot write {name} to {self._store}: {_because(error)}") from None
+            raise HistoryError(f"cannot write {name} to {self._store}: {because(error)}") from None
 
     async def drop(self, name: FileName) -> None:
         """Let go of one file; raises HistoryError."""
         try:
             await self._store.delete(str(name))
         except (OSError, CollectError) as error:
-            raise HistoryError(f"cannot delete {name} in {self._store}: {_because(error)}") from None
+            raise HistoryError(f"cannot delete {name} in {self._store}: {because(error)}") from None
 
     async def set_aside(self, name: FileName) -> None:
         """Rename a torn file, so that nobody takes it for rows; raises HistoryError."""
@@ -209,14 +209,14 @@ class Dataset:
         except KeyError:  # another daemon was faster
             return
         except (OSError, CollectError) as error:
-            raise HistoryError(f"cannot set {name} in {self._store} aside: {_because(error)}") from None
+            raise HistoryError(f"cannot set {name} in {self._store} aside: {because(error)}") from None
         await self.drop(name)
 
     async def _list(self, prefix: str) -> tuple[str, ...]:
         try:
             return await self._store.list(prefix)
         except (OSError, CollectError) as error:
-            raise HistoryError(f"cannot list {prefix} in {self._store}: {_because(error)}") from None
+            raise HistoryError(f"cannot list {prefix} in {self._store}: {because(error)}") from None
 
     async def _gather(
         self,
@@ -255,7 +255,3 @@ def _within(rows: pa.Table, window: Window) -> pa.Table:
     """Return the rows that begin in a window."""
     start = rows["start"].cast(pa.int64())
     return rows.filter(pc.and_(pc.greater_equal(start, window.start), pc.less(start, window.end)))
-
-
-def _because(error: OSError | CollectError) -> str:
-    return str(error) if isinstance(error, CollectError) else error.strerror or type(error).__name__

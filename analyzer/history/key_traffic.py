@@ -15,7 +15,8 @@ from analyzer.model.estimate import Estimate
 from analyzer.model.finding import Direction, KeyShown
 from analyzer.model.target import Target
 from analyzer.model.traffic import KeyHeat
-from analyzer.planning.partitions import ceiling_of, declared_partitions, same_text
+from analyzer.planning.partitions import declared_partitions, same_text
+from analyzer.traffic.heat import ceiling_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from analyzer.model.finding import Finding, Status
-from analyzer.model.instant import format_instant
+from analyzer.model.instant import date_of
 from analyzer.model.target import Target
 
 if TYPE_CHECKING:
@@ -16,15 +16,13 @@ if TYPE_CHECKING:
 
 __all__ = ["accept"]
 
-_DAY = len("2027-03-31")
-
 
 def accept(findings: tuple[Finding, ...], contract: Contract, at: Instant) -> tuple[Finding, ...]:
     """Snooze the findings that the pattern they name allows; the last day of an allowance counts.
 
     What was allowed and is no more is told again, and says since when.
     """
-    today = format_instant(at)[:_DAY]
+    today = date_of(at)
     return tuple(_accepted(finding, contract, today) for finding in findings)
 
 

@@ -10,7 +10,7 @@ import msgspec
 
 from analyzer.errors import closest
 from analyzer.model.finding import Finding, Status
-from analyzer.model.instant import DAY_MS, format_instant, parse_instant
+from analyzer.model.instant import DATE_LENGTH, DAY_MS, date_of, format_instant, parse_instant
 from analyzer.model.life import LONGEST_DAYS, Snooze
 
 if TYPE_CHECKING:
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 __all__ = ["LONGEST_DAYS", "hush", "snooze_of", "unknown", "until_of", "until_words", "with_effects"]
 
-_DAY = len("2027-03-31")
 _LONGEST_TEXT = 200
 _NAMED = 3
 _UNITS_MS = {"m": 60_000, "h": 3_600_000, "d": DAY_MS, "w": 7 * DAY_MS}
@@ -81,7 +80,7 @@ def _snoozed_cause(finding: Finding, known: dict[str, Finding]) -> Finding | Non
 
 def until_words(until: Instant) -> str:
     """Write the end of a snooze: `the end of 2027-03-31 UTC` for one that ends with a day, else the time."""
-    return format_instant(until) if until % DAY_MS else f"the end of {format_instant(until - 1)[:_DAY]} UTC"
+    return format_instant(until) if until % DAY_MS else f"the end of {date_of(until - 1)} UTC"
 
 
 def until_of(text: str, now: Instant) -> Instant:
@@ -105,7 +104,7 @@ def until_of(text: str, now: Instant) -> Instant:
 
 
 def _rest_of_day(text: str) -> int:
-    return DAY_MS if len(text) == _DAY else 0
+    return DAY_MS if len(text) == DATE_LENGTH else 0
 
 
 def snooze_of(told: tuple[str, str, str, str | None], known: Collection[str], now: Instant) -> Snooze:

@@ -5,12 +5,14 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 __all__ = [
+    "DATE_LENGTH",
     "DAY_MS",
     "DAY_SECONDS",
     "MINUTE_MS",
     "SLICE_MS",
     "Instant",
     "Moment",
+    "date_of",
     "format_instant",
     "parse_instant",
     "slice_of",
@@ -29,6 +31,7 @@ SLICE_MS = 10_000
 MINUTE_MS = 60_000
 DAY_MS = 86_400_000
 DAY_SECONDS = 86_400
+DATE_LENGTH = len("2027-03-31")
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MILLISECOND = timedelta(milliseconds=1)
@@ -49,6 +52,11 @@ def to_instant(moment: Moment) -> Instant:
 def to_moment(instant: Instant) -> datetime:
     """Return an instant as the calendar has it, in UTC."""
     return _EPOCH + timedelta(milliseconds=instant)
+
+
+def date_of(at: Instant) -> str:
+    """Write the day of a time, in UTC: `2027-03-31`."""
+    return format_instant(at)[:DATE_LENGTH]
 
 
 def format_instant(instant: Instant) -> str:

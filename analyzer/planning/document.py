@@ -12,8 +12,9 @@ from analyzer.model.finding import Direction
 from analyzer.model.window import Window
 from analyzer.planning.capacity import Capacity
 from analyzer.planning.expected import is_reached
-from analyzer.planning.partitions import HotKey, ceiling_of, declared_partitions, hot_keys, same_text
+from analyzer.planning.partitions import HotKey, declared_partitions, hot_keys, same_text
 from analyzer.planning.pattern_costs import PatternCost, pattern_costs
+from analyzer.traffic.heat import ceiling_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

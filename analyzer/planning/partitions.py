@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from analyzer.knowledge.limits import READ_UNITS_A_PARTITION, WRITE_UNITS_A_PARTITION
 from analyzer.model.counts import KeyLevel
 from analyzer.model.finding import Direction
 from analyzer.model.instant import SLICE_MS
 from analyzer.planning.expected import expected_of, is_reached
+from analyzer.traffic.heat import ceiling_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -23,7 +23,6 @@ __all__ = [
     "Hot",
     "HotKey",
     "Partition",
-    "ceiling_of",
     "declared_partitions",
     "entry_key",
     "hot_keys",
@@ -90,11 +89,6 @@ class Partition(Struct, frozen=True, kw_only=True):
             (key.units / ceiling_of(key.direction) for key in keys if key.place == mine),
             default=None,
         )
-
-
-def ceiling_of(direction: Direction) -> int:
-    """Return the units a second that one partition serves."""
-    return READ_UNITS_A_PARTITION if direction is Direction.READ else WRITE_UNITS_A_PARTITION
 
 
 def declared_partitions(table: TableDeclaration) -> tuple[Partition, ...]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import msgspec
 from msgspec import Struct
 
-from analyzer.errors import CollectError, UsageError
+from analyzer.errors import CollectError, UsageError, because
 from analyzer.history.files import HistoryError
 from analyzer.lifecycle.snooze import unknown
 from analyzer.model.instant import Instant
@@ -81,7 +81,7 @@ async def load_acknowledged(store: BlobStore) -> tuple[tuple[Acknowledgement, ..
             except msgspec.MsgspecError:
                 torn += 1
     except (OSError, CollectError) as error:
-        raise HistoryError(f"cannot read what was acknowledged: {_because(error)}") from None
+        raise HistoryError(f"cannot read what was acknowledged: {because(error)}") from None
     return tuple(sorted(found, key=lambda one: one.at)), torn
 
 
@@ -103,7 +103,7 @@ async def acknowledge(
     try:
         await store.write(f"{_FOLDER}{identity}.json", msgspec.json.encode(kept))
     except (OSError, CollectError) as error:
-        raise HistoryError(f"cannot keep it: {_because(error)}") from None
+        raise HistoryError(f"cannot keep it: {because(error)}") from None
     return item
 
 
@@ -115,8 +115,4 @@ async def take_back(store: BlobStore, identity: str) -> None:
     try:
         await store.delete(f"{_FOLDER}{identity}.json")
     except (OSError, CollectError) as error:
-        raise HistoryError(f"cannot take it back: {_because(error)}") from None
-
-
-def _because(error: OSError | CollectError) -> str:
-    return str(error) if isinstance(error, CollectError) else error.strerror or type(error).__name__
+        raise HistoryError(f"cannot take it back: {because(error)}") from None

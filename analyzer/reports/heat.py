@@ -13,9 +13,9 @@ from msgspec.structs import replace
 from analyzer.model.estimate import Estimate
 from analyzer.model.finding import Direction
 from analyzer.model.target import Target
-from analyzer.planning.partitions import ceiling_of
 from analyzer.reports.week_values import KeyForecast, KeyRow, WeekMap
 from analyzer.statistics.student import t_quantile
+from analyzer.traffic.heat import ceiling_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -7,15 +7,13 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from analyzer.contract.firing import fires_near
-from analyzer.model.instant import format_instant
+from analyzer.model.instant import date_of
 from analyzer.traffic.series import points, series_of
 
 if TYPE_CHECKING:
     from analyzer.model.traffic import Traffic
 
 __all__ = ["Unplanned", "has_ended", "unplanned_scans"]
-
-_DAY = len("2027-03-31")
 
 
 class Unplanned(Struct, frozen=True):
@@ -27,7 +25,7 @@ class Unplanned(Struct, frozen=True):
 
 def has_ended(ends: str | None, traffic: Traffic) -> bool:
     """Whether a one-off's last day was over when the window began."""
-    return ends is not None and ends < format_instant(traffic.window.start)[:_DAY]
+    return ends is not None and ends < date_of(traffic.window.start)
 
 
 def unplanned_scans(traffic: Traffic, within_ms: int) -> Unplanned | None:

@@ -8,7 +8,7 @@ from analyzer.contract.nothing import is_nothing
 from analyzer.contract.schedule import is_malformed
 from analyzer.contract.scope import FAIL, WARN, Objection, Scope, of_pattern
 from analyzer.knowledge.limits import BATCH_GET_KEYS, BATCH_WRITE_ITEMS, TRANSACTION_ITEMS
-from analyzer.model.instant import DAY_MS, format_instant, parse_instant
+from analyzer.model.instant import DAY_MS, date_of, parse_instant
 from analyzer.model.life import LONGEST_DAYS
 
 if TYPE_CHECKING:
@@ -132,7 +132,7 @@ def allowed_for_years(scope: Scope) -> Iterator[Objection]:
     today = scope.limits.today
     if today is None:
         return
-    latest = format_instant(parse_instant(today) + LONGEST_DAYS * DAY_MS)[: len(today)]
+    latest = date_of(parse_instant(today) + LONGEST_DAYS * DAY_MS)
     for pattern in scope.table.patterns:
         for allowance in pattern.allow:
             if allowance.until > latest:

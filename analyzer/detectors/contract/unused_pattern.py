@@ -12,7 +12,7 @@ from analyzer.detectors.thresholds import Share, Whole
 from analyzer.detectors.verdict import finding
 from analyzer.detectors.words import number
 from analyzer.model.finding import Confidence, Finding, Severity
-from analyzer.model.instant import DAY_SECONDS, format_instant
+from analyzer.model.instant import DATE_LENGTH, DAY_SECONDS, date_of
 from analyzer.model.sight import Horizon, Sight, Skipped, SkipReason, SourceName
 from analyzer.traffic.absence import Absence, absence_of, covered_of, is_seen
 
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from analyzer.model.traffic import Declared, Traffic
 
 __all__ = ["UnusedPattern"]
-
-_DAY = len("2027-03-31")
 
 
 class UnusedPattern(Struct, frozen=True):
@@ -119,4 +117,4 @@ def _declared_of(pattern: Declared) -> dict[str, float | str | None]:
 
 def _has_ended(pattern: Declared, traffic: Traffic) -> bool:
     """Whether it was declared for a time that is over."""
-    return pattern.ends is not None and pattern.ends[:_DAY] < format_instant(traffic.window.end)[:_DAY]
+    return pattern.ends is not None and pattern.ends[:DATE_LENGTH] < date_of(traffic.window.end)
