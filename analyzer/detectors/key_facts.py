@@ -39,6 +39,8 @@ __all__ = [
 
 FEW_ITEMS = 4
 """So few items under a partition key leave nothing to spread heat over."""
+_OF_WHOLE_KEY = frozenset({"GetItem", "UpdateItem", "DeleteItem"})
+"""Calls whose `Key` names every attribute of the primary key, by DynamoDB's API; an item put has others beside them."""
 _BATCHED = 0.5
 _SAME_QUESTION = 0.8
 _LEAST_QUESTIONS = 20
@@ -97,10 +99,24 @@ def facts_of(key: KeyHeat, traffic: Traffic) -> KeyFacts:
 
 def is_single(key: KeyHeat, traffic: Traffic) -> bool:
     """Whether it is one item: nothing is left to split."""
-    place = traffic.place
-    has_one = key.level is KeyLevel.PARTITION and bool(place.partition_key) and not place.sort_key
-    is_one = has_one and traffic.target.index is None
+    is_one = key.level is KeyLevel.PARTITION and traffic.target.index is None and _has_items_alone(key, traffic)
     return key.level is KeyLevel.ITEM or is_one or (key.distinct_sorts is not None and key.distinct_sorts <= 1)
+
+
+def _has_items_alone(key: KeyHeat, traffic: Traffic) -> bool:
+    """Whether a table has no sort key: as it is described or declared, else as every call tells that has a whole key.
+
+    Where sort keys were seen under the key, or somebody asks by Query, it has.
+    """
+    place = traffic.place
+    if place.partition_key:
+        return not place.sort_key
+    if key.distinct_sorts is not None or any(one.level is KeyLevel.ITEM for one in traffic.keys):
+        return False
+    asked = [row.shape for row in traffic.rows if not row.secondary]
+    whole = [shape for shape in asked if shape.operation in _OF_WHOLE_KEY and shape.key]
+    is_queried = any(shape.operation == "Query" for shape in asked)
+    return bool(whole) and not is_queried and all(len(shape.key) == 1 for shape in whole)
 
 
 def _shape(key: KeyHeat, rows: Sequence[PatternTraffic], order: SortOrder | None, traffic: Traffic) -> str:

@@ -57,6 +57,26 @@ def test_a_table_without_sort_key_has_one_item_a_key_and_an_index_may_have_many(
     assert shape_of(written(), traffic(GSI2, rows=(put(),), place=place)) == "tenant"
 
 
+def test_a_whole_key_of_one_attribute_tells_a_table_without_sort_key() -> None:
+    alone, both = (KeyPredicate("id", "="),), (KeyPredicate("id", "="), KeyPredicate("at", "="))
+    adds = row(shape("UpdateItem", "u", update="ADD #0 :0", key=alone), write_units=9000)
+    nothing = Place()
+    counted = traffic(rows=(adds,), place=nothing)
+    assert shape_of(written(distinct_sorts=None), counted) == "counter"
+    assert facts_of(written(distinct_sorts=None), counted).is_single
+    read = row(shape("GetItem", "g", key=alone), read_units=9000)
+    hot = key((2900.0,) * 6, distinct_sorts=None)
+    assert shape_of(hot, traffic(rows=(read,), place=nothing)) == "single-item"
+    assert not facts_of(hot, traffic(GSI2, rows=(read,), place=nothing)).is_single
+    assert not facts_of(hot, traffic(rows=(read, row(shape("GetItem", "b", key=both))), place=nothing)).is_single
+    untold = row(shape("GetItem", "k", key=()))
+    assert not facts_of(hot, traffic(rows=(untold,), place=nothing)).is_single
+    query = row(shape("Query", "q", key=alone))
+    assert not facts_of(hot, traffic(rows=(read, query), place=nothing)).is_single
+    under = key(level=ITEM, values=("CASE#9", "M"))
+    assert not facts_of(hot, traffic(rows=(read,), keys=(hot, under), place=nothing)).is_single
+
+
 def test_a_variable_that_the_contract_names_for_the_clock_rotates() -> None:
     dated = (KeyPredicate("PK", "=", "CLICKS#<id>", ("CLICKS#<day>",)),)
     assert shape_of(written(), traffic(rows=(row(shape("PutItem", key=dated), write_units=9000),))) == "time-bucket"
@@ -113,7 +133,7 @@ def test_one_question_asked_again_and_again_is_a_dashboard() -> None:
     assert shape_of(key((2700.0,) * 6), asks(*["same"] * 20, "x", "y")) == "dashboard"
     assert shape_of(key((2700.0,) * 6), asks(*["same"] * 10, *"abcdefghijkl")) == "tenant"
     assert shape_of(key((2700.0,) * 6), asks(*["same"] * 19)) == "tenant"
-    assert shape_of(key((2700.0,) * 6), traffic(rows=(row(read_units=9000),))) == "tenant"
+    assert shape_of(key((2700.0,) * 6, distinct_sorts=40), traffic(rows=(row(read_units=9000),))) == "tenant"
 
 
 def test_a_key_of_which_nobody_is_known_is_told_by_its_level() -> None:

@@ -281,7 +281,7 @@ def test_an_index_key_is_told_at_the_index() -> None:
 
 def test_strong_reads_get_the_advice_to_read_eventually() -> None:
     strong = row(shape(consistent=True), read_units=9000)
-    assert actions(only(traffic(keys=(key((2700.0,) * 6),), rows=(strong,)))) == [
+    assert actions(only(traffic(keys=(key((2700.0,) * 6, distinct_sorts=40),), rows=(strong,)))) == [
         "fix-caller",
         "read-eventually",
         "cache-item",
