@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from analyzer.planning.expected import altogether
+
 if TYPE_CHECKING:
     from analyzer.contract.model import PatternDeclaration
     from analyzer.planning.expected import Expected
@@ -80,7 +82,7 @@ class Side(Struct, frozen=True):
     @property
     def total(self) -> float | None:
         """Units of the request altogether."""
-        return None if self.units is None else self.units + sum(self.index_units.values())
+        return altogether(self.units, self.index_units)
 
     def dollars(self, rate: float | None, tariff: Tariff) -> float | None:
         """Return what so many requests a second cost a month."""

@@ -15,7 +15,7 @@ from msgspec import Struct
 from analyzer.knowledge.capacity import PAGE_BYTES, Consistency, read_units, write_units
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from analyzer.contract.model import (
         EntityDeclaration,
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
         TableDeclaration,
     )
 
-__all__ = ["Expected", "expected_of", "holders_of", "is_reached"]
+__all__ = ["Expected", "altogether", "expected_of", "holders_of", "is_reached"]
 
 _TRANSACTIONS = frozenset({"TransactGetItems", "TransactWriteItems", "ExecuteTransaction"})
 
@@ -44,7 +44,12 @@ class Expected(Struct, frozen=True, kw_only=True):
     @property
     def total(self) -> float | None:
         """Units of the request altogether."""
-        return None if self.units is None else self.units + sum(self.index_units.values())
+        return altogether(self.units, self.index_units)
+
+
+def altogether(units: float | None, index_units: Mapping[str, float]) -> float | None:
+    """Return the units of a request and of what it writes to indexes; None where the first are not known."""
+    return None if units is None else units + sum(index_units.values())
 
 
 def expected_of(table: TableDeclaration, pattern: PatternDeclaration) -> Expected:
