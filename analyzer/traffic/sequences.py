@@ -285,7 +285,7 @@ def follows(
 
 
 class FanOut(NamedTuple):
-    """A Query or Scan, and the reads of one shape that came after it in its trace, one key each."""
+    """A Query or Scan, and the reads of one shape after it in its trace, one key each where keys are known."""
 
     first: Call
     reads: Calls
@@ -294,8 +294,9 @@ class FanOut(NamedTuple):
 def fan_outs(book: CallBook, target: Target, at_least: int) -> list[FanOut]:
     """Return where a Query or Scan of a target was followed in its trace by so many reads of one shape, on any table.
 
-    Reads of one item or of one partition count, a further page or the same key again does not. They belong to the last
-    Query or Scan of another shape before them, else to the first of their own where it returned so many items.
+    Reads of one item or of one partition count, a further page or the same key again does not; where keys are not
+    known each of them counts. They belong to the last Query or Scan of another shape before them, else to the first of
+    their own where it returned so many items.
     """
     found = []
     for calls in book.traces_at(target):
@@ -315,9 +316,16 @@ def _fans(calls: Calls) -> Iterator[tuple[Call, list[Call]]]:
             by_shape[call.fingerprint].append(call)
     starts = [call for call in calls if call.operation in {"Query", "Scan"} and not call.resumed]
     for fingerprint, reads in by_shape.items():
-        distinct = list({read.key: read for read in reversed(reads) if read.operation in _READS}.values())[::-1]
+        each = {read.key or id(read): read for read in reversed(reads) if read.operation in _READS}
+        distinct = list(each.values())[::-1]
         begins = [one for one in starts if one.fingerprint != fingerprint and one.time <= reads[0].time]
         if begins:
             yield begins[-1], distinct
-        elif distinct and distinct[0].operation == "Query" and (distinct[0].count or 0) >= len(distinct) - 1:
+        elif distinct and _is_listed_by_its_first(distinct):
             yield distinct[0], distinct[1:]
+
+
+def _is_listed_by_its_first(reads: Sequence[Call]) -> bool:
+    """Whether the first of the reads may have returned what the others ask for; those without keys may all ask that."""
+    first = reads[0]
+    return first.operation == "Query" and first.key is not None and (first.count or 0) >= len(reads) - 1

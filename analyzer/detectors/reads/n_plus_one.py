@@ -62,7 +62,9 @@ class NPlusOne(Struct, frozen=True):
         units = [call.read_units for fan in fans for call in fan.reads if call.read_units is not None]
         counted = [(len(fan.reads), fan.first.count) for fan in fans if fan.first.count is not None]
         one_each = [reads for reads, results in counted if abs(reads - results) <= self.near * reads]
-        is_sure = bool(counted) and len(one_each) * 2 >= len(counted)
+        is_counted = bool(counted) and len(one_each) * 2 >= len(counted)
+        has_keys = all(call.key is not None for fan in fans for call in fan.reads)
+        confidence, because = _sureness(is_counted=is_counted, has_keys=has_keys)
         dollars = cost_of(sum(units), traffic, Direction.READ).dollars
         is_slow = seconds >= self.slow_seconds or dollars >= self.dear_dollars
         caller, read_at = read.caller, read.target
@@ -74,10 +76,10 @@ class NPlusOne(Struct, frozen=True):
             traffic,
             Severity.MEDIUM if is_slow else Severity.LOW,
             f"a {first.operation} of {who(caller)} on {traffic.target} was followed by {number(most)}"
-            f" {read.operation} calls{where}, one key each, in its trace ({times}): up to"
+            f" {read.operation} calls{where}{', one key each,' if has_keys else ''} in its trace ({times}): up to"
             f" {number(round(seconds, 2))} seconds of round trips",
-            confidence=Confidence.CERTAIN if is_sure else Confidence.LIKELY,
-            because=None if is_sure else "the number of reads is not known to be that of the results",
+            confidence=confidence,
+            because=because,
             subject=f"{first.fingerprint} {read.fingerprint}",
             fingerprint=read.fingerprint,
             caller=caller,
@@ -101,6 +103,16 @@ class NPlusOne(Struct, frozen=True):
                 *_advice(first.shape, read.shape, most),
             ),
         )
+
+
+def _sureness(*, is_counted: bool, has_keys: bool) -> tuple[Confidence, str | None]:
+    """Return how sure it is that each read is of a result of its own, and why it is not certain."""
+    if not has_keys:
+        because = "the request log shows no keys: some of the reads may ask for one item again"
+        return (Confidence.LIKELY if is_counted else Confidence.POSSIBLE), because
+    if is_counted:
+        return Confidence.CERTAIN, None
+    return Confidence.LIKELY, "the number of reads is not known to be that of the results"
 
 
 def _read_of(fan: FanOut) -> Call:

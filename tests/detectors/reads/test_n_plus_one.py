@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 import pytest
 
 from analyzer.detectors.money import cost_of
@@ -41,6 +42,19 @@ def test_a_query_and_a_read_of_each_of_its_results_one_after_another_is_medium()
     assert (one.evidence["reads"], one.evidence["results"], one.evidence["seconds"]) == (10, 10, 0.45)
     assert "followed by 10 GetItem calls, one key each, in its trace (once): up to 0.45 seconds" in one.summary
     assert [advice.action for advice in one.advice] == ["fix-caller", "batch-reads", "change-key"]
+
+
+@pytest.mark.parametrize(("count", "said"), [(12, Confidence.LIKELY), (None, Confidence.POSSIBLE)])
+def test_reads_without_keys_count_each_and_are_less_sure(count: int | None, said: Confidence) -> None:
+    calls = [msgspec.structs.replace(one, key=None) for one in fan(12, count=count)]
+    one = only(*calls)
+    assert (one.evidence["reads"], one.confidence) == (12, said)
+    assert one.because == "the request log shows no keys: some of the reads may ask for one item again"
+    assert "followed by 12 GetItem calls in its trace" in one.summary
+
+
+def test_one_query_without_a_key_again_and_again_is_no_list_of_results() -> None:
+    assert found(*(call("Query", 0.1 * n, of=LIST, trace="a", count=20) for n in range(14))) == []
 
 
 def test_nine_reads_are_soon_done() -> None:
