@@ -24,6 +24,8 @@ REGISTRY = re.compile(r"(?:files\.pythonhosted|pypi|npmjs|artifactory|nexus)\.[a
 FORBIDDEN = frozenset(
     {"issue", "problem", "info", "job", "manager", "handler", "util", "utils", "common", "base", "data"}
 )
+LEAST_BODY = 20
+"""Nodes of a syntax tree; what is shorter is a phrase and no body."""
 BRITISH = re.compile(
     r"colour|favour|behaviour|neighbour|analyse|catalogue|cancelled|centre"
     r"|(?:normal|serial|token|initial|optim|minim|maxim|recogn|organ|summar|general|capital|synchron)is(?:e|ing|ation)"
@@ -128,3 +130,21 @@ def test_a_package_is_empty_or_holds_one_tuple(path: Path) -> None:
 
 def test_no_property_fails_since_the_machine_is_busy() -> None:
     assert settings().deadline is None
+
+
+def test_no_two_modules_have_one_function_each() -> None:
+    """But for the reader of a record, which the hot loop keeps to itself, and what an operation does to a table."""
+    found: dict[tuple[str, ...], set[str]] = {}
+    names: dict[tuple[str, ...], str] = {}
+    for path in files(*ROOMS):
+        if path.suffix != ".py":
+            continue
+        for node in ast.parse(path.read_text("utf-8")).body:
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                body = node.body[1:] if ast.get_docstring(node) else node.body
+                if sum(1 for one in body for _ in ast.walk(one)) >= LEAST_BODY:
+                    same = (ast.dump(node.args), *map(ast.dump, body))
+                    found.setdefault(same, set()).add(str(path.relative_to(ROOT)))
+                    names[same] = node.name
+    twice = {names[same]: sorted(places) for same, places in found.items() if len(places) > 1}
+    assert {name: places for name, places in twice.items() if name not in {"_read", "_direction"}} == {}

@@ -11,7 +11,7 @@ from analyzer.model.batch import Check
 if TYPE_CHECKING:
     from analyzer.errors import Fault
 
-__all__ = ["STATES", "Examined", "Group", "counted", "faulty"]
+__all__ = ["STATES", "Examined", "Group", "faulty"]
 
 STATES = ("ok", "unchecked", "warning", "error")
 """From what needs nothing to what stops it."""
@@ -81,8 +81,3 @@ def faulty(faults: tuple[Fault, ...]) -> Examined:
 
 def _told(fault: Fault) -> str:
     return f"{fault.field}: {fault.message}" if fault.field else fault.message
-
-
-def counted(number: int, word: str) -> str:
-    """Write how many there are of something."""
-    return f"{number:,} {word}{'' if number == 1 else 's'}"

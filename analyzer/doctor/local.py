@@ -11,7 +11,8 @@ import urllib.request
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from analyzer.doctor.examined import Group, counted
+from analyzer.detectors.words import counted
+from analyzer.doctor.examined import Group
 from analyzer.model.batch import Check
 from analyzer.model.sight import SourceName
 from collectors.request_log.decoders.recognize import SAMPLE_BYTES, decoder_named, recognize

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from analyzer.doctor.examined import Group, counted
+from analyzer.detectors.words import counted
+from analyzer.doctor.examined import Group
 from analyzer.errors import CollectError
 from analyzer.knowledge.limits import RULE_QUOTA
 from analyzer.model.batch import Check
