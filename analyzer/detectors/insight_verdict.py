@@ -77,7 +77,7 @@ class InsightVerdicts(Struct, frozen=True):
                 key=key,
                 severity=severity,
                 why=why,
-                is_proved=key.is_mixed_known,
+                is_proved=_is_proved(key),
                 throttles=refused,
                 throttled_share=None if own is None else own.share,
                 items=items,
@@ -136,7 +136,12 @@ def bounds(key: InsightKey) -> list[tuple[float, float]]:
 
 
 def _heats(key: InsightKey) -> Iterable[float]:
-    return (low if key.is_mixed_known else high for low, high in bounds(key))
+    return (minute.heat for minute in key.minutes if minute.heat is not None)
+
+
+def _is_proved(key: InsightKey) -> bool:
+    """Whether the hottest minute is one whose mixture of reads and writes something bounds."""
+    return max(((minute.heat or 0.0, minute.is_mixed_known) for minute in key.minutes), default=(0.0, False))[1]
 
 
 def _longest_seconds(key: InsightKey, holds: Callable[[float], bool]) -> int:

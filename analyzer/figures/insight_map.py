@@ -60,7 +60,7 @@ def draw_insights(traffic: Traffic, direction: Direction, window: Window, around
             if 0 <= column < columns and minute.low is not None and minute.high is not None:
                 part = slice(column, column + max(1, key.period_seconds // _MINUTE_SECONDS))
                 low[at, part], high[at, part] = minute.low, minute.high
-                heat[at, part] = (minute.low + minute.high) / 2 if key.is_mixed_known else minute.high
+                heat[at, part] = (minute.low + minute.high) / 2 if minute.is_mixed_known else minute.high
         for minute in refused[key.name].minutes if key.name in refused else ():
             column = (minute.start - start) // MINUTE_MS
             if 0 <= column < columns:

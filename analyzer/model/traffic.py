@@ -283,19 +283,26 @@ class InsightMinute(Struct, frozen=True):
     """One datapoint of a key: units (3 × write + read units) or throttles of the period that begins here.
 
     `low` and `high` bound the key's heat, the share of a partition's ceiling; both None for throttles.
+    `is_mixed_known`: something bounds how reads and writes mix in this period, so that `low` convicts; without it u
+    itself does, as `likely`.
     """
 
     start: Instant
     value: float
     low: float | None = None
     high: float | None = None
+    is_mixed_known: bool = False
+
+    @property
+    def heat(self) -> float | None:
+        """The heat that convicts: the lower bound, or u where nothing speaks for a mixture; None for throttles."""
+        return self.low if self.is_mixed_known else self.high
 
 
 class InsightKey(Struct, frozen=True, kw_only=True):
     """One contributor of one Contributor Insights rule: PKC and SKC rank use, PKT and SKT throttles.
 
-    `is_mixed_known`: something bounds how reads and writes mix in it, so that `low` convicts; without it u itself does,
-    as `likely`. `share` is the key's part of what the rule's listed keys took.
+    `share` is the key's part of what the rule's listed keys took.
     """
 
     rule: str
@@ -305,7 +312,6 @@ class InsightKey(Struct, frozen=True, kw_only=True):
     period_seconds: int
     minutes: tuple[InsightMinute, ...]
     share: float
-    is_mixed_known: bool = False
 
     @property
     def is_throttles(self) -> bool:

@@ -82,20 +82,20 @@ def _key(
         period_seconds=series.period_seconds,
         minutes=tuple(minutes),
         share=sum(value for _, value in found) / of_all if of_all else 0.0,
-        is_mixed_known=is_use and any(heats is not None for heats in known),
     )
 
 
 def _minute(start: Instant, value: float, seconds: int, of_table: tuple[float, ...] | None) -> InsightMinute:
     most = value / (READ_UNITS_A_PARTITION * seconds)
-    return InsightMinute(start, value, max(most / 2, *(most - heat for heat in of_table or ()), 0.0), most)
+    least = max(most / 2, *(most - heat for heat in of_table or ()), 0.0)
+    return InsightMinute(start, value, least, most, of_table is not None)
 
 
 def _table_heat(metrics: tuple[MetricSeries, ...], start: Instant, seconds: int) -> tuple[float, ...] | None:
     """Return what the whole table read and wrote in a minute, as shares of one partition's ceilings.
 
     None where neither is known, or the target was refused for a key range in that minute: consumed units then say
-    nothing of what was asked for.
+    nothing of what was asked for. Minutes are told apart, for a key is seldom refused in all of a window.
     """
     minute = Window(start, start + seconds * 1000)
     if any(total(series_of(metrics, name), minute) for name in _KEY_RANGE):

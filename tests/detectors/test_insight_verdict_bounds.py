@@ -57,6 +57,22 @@ def test_the_lower_bound_convicts_and_u_itself_where_nothing_bounds_the_mixture(
     assert certain(contributor(REFUSED_ALONE)) == 0
 
 
+@pytest.mark.parametrize(
+    ("heats", "known", "heat", "is_proved"),
+    [
+        (((0.5, 1.0), (0.5, 1.0)), (True, False), 1.0, False),
+        (((0.95, 1.0), (0.45, 0.9)), (True, False), 0.95, True),
+        (((0.95, 1.0), (0.475, 0.95)), (True, False), 0.95, True),
+        (((0.94, 1.0), (0.475, 0.95)), (True, False), 0.95, False),
+    ],
+)
+def test_each_minute_convicts_by_what_is_known_of_it(
+    heats: tuple[tuple[float, float], ...], known: tuple[bool, ...], heat: float, *, is_proved: bool
+) -> None:
+    (one,) = judged(contributor(*heats, is_mixed_known=known), place=ONE_KEY)
+    assert (certain(one.key), one.severity, one.is_proved) == (heat, HIGH, is_proved)
+
+
 @pytest.mark.parametrize("place", [BOTH_KEYS, ONE_KEY], ids=["sort key", "none"])
 @pytest.mark.parametrize(("heat", "told"), [(0.9, HIGH), (0.899, None)])
 def test_an_item_is_convicted_at_nine_tenths_of_its_ceiling(heat: float, told: Severity | None, place: Place) -> None:

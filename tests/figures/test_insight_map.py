@@ -21,9 +21,11 @@ from tests.support.evidence import CASES, traffic
 HOUR = Window(30_000, 3_630_000)
 
 
-def key(name: str, *heats: tuple[int, float], rule: str = "PKC", **fields: Any) -> InsightKey:
+def key(
+    name: str, *heats: tuple[int, float], rule: str = "PKC", is_mixed_known: bool = False, **fields: Any
+) -> InsightKey:
     """Return a key that had such a share of the ceiling in some minutes of the hour."""
-    minutes = [InsightMinute(at * 60_000, heat * 180_000, heat / 2, heat) for at, heat in heats]
+    minutes = [InsightMinute(at * 60_000, heat * 180_000, heat / 2, heat, is_mixed_known) for at, heat in heats]
     given = {"period_seconds": 60, "share": 0.5, "key": {"PK": name}, "key_template": {"PK": "CASE#<id>"}}
     return InsightKey(rule=rule, name=KeyName(KeyLevel.PARTITION, name), minutes=tuple(minutes), **{**given, **fields})
 

@@ -89,6 +89,21 @@ def test_an_item_at_its_ceiling_is_named_and_capacity_is_not_advised(tmp_path: P
     assert not {action for action in advised(report) if action.startswith("raise")}
 
 
+@pytest.mark.parametrize("quiet", [(0,), (2,), (0, 2)])
+def test_an_item_that_was_refused_in_some_of_the_minutes_only_is_named_all_the_same(
+    quiet: tuple[int, ...], tmp_path: Path
+) -> None:
+    made = Recorded(minutes=3, table="articles").table("slug", read=20_000, write=100)
+    made.metric("ConsumedReadCapacityUnits", [5_000 * 60.0] * 3)
+    made.metric("ReadKeyRangeThroughputThrottleEvents", [0 if at in quiet else 4_000 for at in range(3)])
+    values = [(0.5 if at in quiet else 0.98) * FULL for at in range(3)]
+    report = insights(made, "PKC", (["LAUNCH"], values), (["ABOUT"], [0.02 * FULL] * 3)).replayed(tmp_path)
+    hot = only_of(report, "hot-key")
+    assert (hot.severity, hot.key, hot.confidence) == (Severity.HIGH, {"slug": "LAUNCH"}, Confidence.LIKELY)
+    assert only_of(report, "throttling").caused_by == hot.id
+    assert not {action for action in advised(report) if action.startswith("raise")}
+
+
 def test_where_no_metric_names_the_reason_the_key_still_stands_out(tmp_path: Path) -> None:
     report = popular(reason=False).replayed(tmp_path)
     assert only_of(report, "hot-key").key == {"slug": "LAUNCH"}
@@ -154,16 +169,19 @@ def test_where_tries_are_not_told_there_is_no_storm_but_the_key_is_hot(tmp_path:
 # an index whose partition key has one value
 
 
-def single_topic(value: float = 0.97 * FULL, index: str | None = "pending") -> Recorded:
+def single_topic(*, first: float = 0.97, refused: int = 900) -> Recorded:
+    """Three minutes at the ceiling of an index key; `first` and `refused` are the first one's heat and events."""
+    values = [heat * FULL for heat in (first, 0.97, 0.97)]
     made = Recorded(minutes=3, table="outgoing").table("id", indexes={"pending": ("channel", "createdAt")})
-    made.metric("WriteKeyRangeThroughputThrottleEvents", [900] * 3, index="pending")
+    made.metric("WriteKeyRangeThroughputThrottleEvents", [refused, 900, 900], index="pending")
     made.metric("ConsumedWriteCapacityUnits", [59_000] * 3, index="pending")
     insights(made, "PKC", *[([f"M#{number}"], [1_000.0] * 3) for number in range(8)])
-    return insights(made, "PKC", (["mail"], [value] * 3), index=index)
+    return insights(made, "PKC", (["mail"], values), index="pending")
 
 
-def test_the_index_key_is_hot_and_its_table_is_not(tmp_path: Path) -> None:
-    report = single_topic().replayed(tmp_path)
+@pytest.mark.parametrize("first", [{}, {"first": 0.5, "refused": 0}], ids=["all along", "after a quiet minute"])
+def test_the_index_key_is_hot_and_its_table_is_not(first: dict[str, Any], tmp_path: Path) -> None:
+    report = single_topic(**first).replayed(tmp_path)
     (hot,) = of_concern(report, "hot-key")
     assert (hot.index, hot.key, hot.cause, hot.direction) == ("pending", {"channel": "mail"}, "constant", WRITE)
     assert (hot.severity, only_of(report, "gsi-back-pressure").caused_by) == (Severity.HIGH, hot.id)

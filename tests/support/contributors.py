@@ -24,9 +24,12 @@ def contributor(
     units: float = 1000.0,
     template: str = "CASE#<id>",
     at: Sequence[int] | None = None,
+    is_mixed_known: bool | Sequence[bool] = False,
     **fields: Any,
 ) -> InsightKey:
     """A contributor with these bounds of heat a period, and so many units in all.
+
+    `is_mixed_known` is said of all periods, or of each.
 
     Periods follow one another, unless `at` says in which minutes they begin.
     """
@@ -34,13 +37,15 @@ def contributor(
     fields = {"share": 0.5, "period_seconds": 60} | fields
     length = fields["period_seconds"] * 1000
     starts = [number * length for number in range(len(heats))] if at is None else [minute * 60_000 for minute in at]
+    known = [is_mixed_known] * len(heats) if isinstance(is_mixed_known, bool) else is_mixed_known
     return InsightKey(
         rule=rule,
         name=KeyName(level, partition, sort),
         key={"PK": partition},
         key_template={"PK": template},
         minutes=tuple(
-            InsightMinute(start, units / len(heats), *heat) for start, heat in zip(starts, heats, strict=True)
+            InsightMinute(start, units / len(heats), *heat, is_mixed)
+            for start, heat, is_mixed in zip(starts, heats, known, strict=True)
         ),
         **fields,
     )

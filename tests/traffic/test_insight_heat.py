@@ -28,7 +28,7 @@ def keys(
 
 def bounds(*metrics: MetricSeries, is_refused: bool = False) -> tuple[float | None, float | None, bool]:
     (key,) = keys(insight("PKC", (FULL,), "CASE#7"), metrics=metrics, is_refused=is_refused)
-    return key.minutes[0].low, key.minutes[0].high, key.is_mixed_known
+    return key.minutes[0].low, key.minutes[0].high, key.minutes[0].is_mixed_known
 
 
 def test_a_key_is_named_shown_and_shaped() -> None:
@@ -65,9 +65,22 @@ def test_refusals_for_a_key_range_hide_what_was_asked_for(is_refused: bool) -> N
     assert bounds(consumed, *told, is_refused=is_refused) == (0.5, 1.0, False)
 
 
+@pytest.mark.parametrize(
+    ("events", "heats"), [((0, 5), (0.25, 1.0)), ((5, 0), (0.5, 0.5)), ((5, 5), (0.5, 1.0)), ((0, 0), (0.25, 0.5))]
+)
+def test_a_mixture_is_known_or_not_minute_by_minute(events: tuple[int, ...], heats: tuple[float, ...]) -> None:
+    told = (
+        series("ConsumedReadCapacityUnits", (180_000, 180_000)),
+        series("ReadKeyRangeThroughputThrottleEvents", events),
+    )
+    (key,) = keys(insight("PKC", (FULL / 2, FULL), "CASE#7"), metrics=told)
+    assert tuple(minute.heat for minute in key.minutes) == pytest.approx(heats)
+    assert [minute.is_mixed_known for minute in key.minutes] == [not event for event in events]
+
+
 def test_throttles_are_no_heat() -> None:
     (key,) = keys(insight("PKT", (700,), "CASE#7"))
-    assert (key.is_throttles, key.minutes[0].low, key.minutes[0].value) == (True, None, 700)
+    assert (key.is_throttles, key.minutes[0].heat, key.minutes[0].value) == (True, None, 700)
 
 
 def test_shares_are_of_what_the_listed_keys_took_and_only_minutes_of_the_window_count() -> None:
