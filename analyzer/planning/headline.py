@@ -10,7 +10,7 @@ import msgspec
 from msgspec import Struct
 
 from analyzer.detectors.words import counted, number, percent
-from analyzer.knowledge.operations import OPERATIONS
+from analyzer.knowledge.operations import OPERATIONS, READS
 from analyzer.lifecycle.weight import weight_of
 from analyzer.model.finding import Confidence, Direction, Finding, Severity, Status
 from analyzer.model.instant import DAY_MS
@@ -217,18 +217,20 @@ def _index(lead: Finding, scene: Scene) -> str:
     if lead.cause == "provisioned" and limit is not None:
         why = f"its provisioned {number(limit)} WCU"
     victims = _victims(scene.traffic)
-    hurt = f"; {', '.join(victims)} are refused" if victims else ""
+    are = "is" if len(victims) == 1 else "are"
+    hurt = f"; {', '.join(victims)} {are} refused" if victims else ""
     return f"writes to {lead.table} fail because of index {lead.index}{scene.since}: {why}{hurt}"
 
 
 def _victims(traffic: Traffic | None) -> list[str]:
-    """Return the table's operations that were throttled, the most hurt first."""
+    """Return the table's writes that were throttled, the most hurt first: no index refuses a read of its table."""
     base = None if traffic is None else traffic.base
     if base is None:
         return []
     hurt = {
         operation: total(series_of(base.metrics, "ThrottledRequests", Operation=operation), base.window) or 0.0
         for operation in OPERATIONS
+        if operation not in READS
     }
     return sorted((one for one in hurt if hurt[one]), key=lambda one: -hurt[one])
 

@@ -100,11 +100,12 @@ def _quota(rules: int, means: Means) -> str:
 
 
 def _again(lead: Finding) -> Advice:
+    index = "" if lead.index is None else f" --index {shlex.quote(lead.index)}"
     return advise(
         "collect-longer",
         "Then look again until the key shows",
         effect="the first line names the key",
-        command=f"dynascope diagnose {shlex.quote(lead.table)} --wait 5m  # read-only",
+        command=f"dynascope diagnose {shlex.quote(lead.table)}{index} --wait 5m  # read-only",
         takes="minutes",
     )
 

@@ -392,3 +392,14 @@ def test_a_stretch_without_a_data_point_is_not_clean_whatever_there_was_before()
     assert told.report.verdict.text.startswith("cannot tell: CloudWatch has no data point of cases 00:00–00:30: either")
     again = series("ConsumedWriteCapacityUnits", [60.0] * 5, start=BAD)
     assert diagnose_report(report(of=(seen(before, again),)), Means(), now=WINDOW.end).kind == "clean"
+
+
+def test_an_index_refuses_writes_alone_and_the_next_look_is_at_it() -> None:
+    hurt = [series("ThrottledRequests", [9.0], start=BAD, Operation=name) for name in ("GetItem", "PutItem", "Query")]
+    pressed = found("gsi-back-pressure", index="GSI2", cause="key-range", evidence={"throttle_events": 9.0})
+    index = seen(refused(), target=GSI2, base=seen(*hurt))
+    assert first(report(pressed, of=(seen(*hurt), index))).endswith("one of its key ranges; PutItem is refused")
+    told = diagnose_report(report(found(index="GSI2", cause="key-range"), of=(index,)), Means(), now=None)
+    again = next(step for step in told.steps if step.action == "collect-longer")
+    assert again.command is not None
+    assert again.command.startswith("dynascope diagnose cases --index GSI2 --wait 5m")
