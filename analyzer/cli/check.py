@@ -14,7 +14,7 @@ import msgspec
 import typer
 
 from analyzer.cli.calling import ProfileOption, RegionOption, with_aws
-from analyzer.cli.output import counted, is_colorful, write
+from analyzer.cli.output import is_colorful, so_many, write
 from analyzer.errors import ContractError, Fault, UsageError
 from analyzer.knowledge.limits import GSIS_A_TABLE, LSIS_A_TABLE
 
@@ -198,9 +198,9 @@ def _summary(reading: Reading, remarks: Sequence[Remark]) -> str:
     patterns = sum(len(table.patterns) for table in reading.contract.tables)
     if not patterns and not remarks:
         looked_at = len(reading.files) + len(reading.ignored)
-        return f"nothing is declared: {counted(looked_at, 'file')} looked at, and no pattern in them"
+        return f"nothing is declared: {so_many(looked_at, 'file')} looked at, and no pattern in them"
     faults = sum(remark.severity == "fail" for remark in remarks)
     return (
-        f"{counted(faults, 'fault')}, {counted(len(remarks) - faults, 'warning')}: {counted(patterns, 'pattern')} of "
-        f"{counted(len(reading.contract.tables), 'table')} in {counted(len(reading.files), 'file')}"
+        f"{so_many(faults, 'fault')}, {so_many(len(remarks) - faults, 'warning')}: {so_many(patterns, 'pattern')} of "
+        f"{so_many(len(reading.contract.tables), 'table')} in {so_many(len(reading.files), 'file')}"
     )

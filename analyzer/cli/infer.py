@@ -154,7 +154,7 @@ def _gather(files: Sequence[LogFile], known: Contract, described: Mapping[str, T
 
 
 def _print_draft(draft: Draft, output: Path | None) -> None:
-    from analyzer.cli.output import counted, write  # noqa: PLC0415 -- light start
+    from analyzer.cli.output import so_many, write  # noqa: PLC0415 -- light start
     from analyzer.cli.replacing import replace_file  # noqa: PLC0415 -- light start
     from analyzer.contract.write import write_contract  # noqa: PLC0415 -- light start
 
@@ -165,7 +165,7 @@ def _print_draft(draft: Draft, output: Path | None) -> None:
         replace_file(output, text.encode())
         patterns = sum(len(table["patterns"]) for table in draft.document["tables"])
         write(
-            f"{output}: {counted(patterns, 'pattern')}; set aside: {len(draft.set_aside)}. "
+            f"{output}: {so_many(patterns, 'pattern')}; set aside: {len(draft.set_aside)}. "
             f"Next: dynascope check {output}\n"
         )
     _tell_guesses(draft)

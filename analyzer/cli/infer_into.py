@@ -8,7 +8,7 @@ import json
 import os
 from typing import TYPE_CHECKING, NamedTuple
 
-from analyzer.cli.output import counted, say, write
+from analyzer.cli.output import say, so_many, write
 from analyzer.cli.replacing import replace_file
 from analyzer.contract.load import load_contract, read_text
 from analyzer.contract.merge import UnplaceableError, added, merge
@@ -60,12 +60,12 @@ def add(draft: Draft, target: Target, *, is_dry: bool) -> None:
     for aside in draft.set_aside:
         say(f"not added: {aside.pattern['id']} of {aside.table}: {aside.because}")
     for table, number in draft.left_out.items():
-        say(f"not added: {counted(number, 'pattern')} of {table}, the rarest")
+        say(f"not added: {so_many(number, 'pattern')} of {table}, the rarest")
     if not any(counts.values()):
         write(f"{target.path} declares all that was asked: nothing to add\n")
         return
     place = target.output or target.path
-    what = ", ".join(counted(number, _one(part)) for part, number in counts.items() if number)
+    what = ", ".join(so_many(number, _one(part)) for part, number in counts.items() if number)
     before = "" if target.output else target.content.decode("utf-8-sig")
     text = write_contract(draft) if target.output else _merged(before, draft, target)
     if is_dry or target.output is None:

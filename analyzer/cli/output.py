@@ -15,11 +15,11 @@ __all__ = [
     "FailOn",
     "Format",
     "Keys",
-    "counted",
     "exit_code",
     "is_colorful",
     "print_report",
     "say",
+    "so_many",
     "write",
     "write_line",
     "write_unbuffered",
@@ -91,7 +91,7 @@ def write_unbuffered(text: str) -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), number)
 
 
-def counted(number: int, word: str) -> str:
+def so_many(number: int, word: str) -> str:
     """Write how many there are of something: `no faults`, `1 fault`, `2 faults`."""
     return f"{number or 'no'} {word if number == 1 else _plural(word)}"
 

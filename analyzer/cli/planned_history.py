@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from analyzer.ahead import wall_clock
-from analyzer.cli.output import counted
+from analyzer.cli.output import so_many
 from analyzer.cli.planned import observed_table
 from analyzer.cli.remembered import read_history
 from analyzer.config_prices import prices_of_section
@@ -68,7 +68,7 @@ def _complaints(past: Past, window: Window) -> Iterator[str]:
     if past.is_coarse:
         yield "minutes of that week are gone: the units of an hour are spread evenly over it, and peaks are higher"
     if past.torn:
-        yield f"{counted(past.torn, 'file')} of history cannot be read: what they held counts as nothing asked"
+        yield f"{so_many(past.torn, 'file')} of history cannot be read: what they held counts as nothing asked"
     if any(traffic.keys for traffics in past.tables for traffic in traffics):
         fullest = "hour" if past.has_coarse_keys else "minute"
         yield f"keys are as hot as in their fullest {fullest}, shared out to patterns as their template's units are"

@@ -10,7 +10,7 @@ import msgspec
 from msgspec import Struct
 
 from analyzer.cli.calling import with_aws
-from analyzer.cli.output import counted
+from analyzer.cli.output import so_many
 from analyzer.config_history import is_bucket
 from analyzer.errors import CollectError, UsageError, closest
 from analyzer.model.history import EMPTY, History
@@ -119,7 +119,7 @@ def recall(place: str, settings: Settings, end: Instant, seen: Iterable[Target])
         return Remembered(placed(past.history, seen))
     # rounded down: fourteen days but for an hour are not fourteen
     covered = f"{int(past.covered_days * 10) / 10:g} of the {FORTNIGHT_DAYS} days before {format_instant(past.end)}"
-    torn = f"; {counted(len(past.torn), 'file')} of it cannot be read" if past.torn else ""
+    torn = f"; {so_many(len(past.torn), 'file')} of it cannot be read" if past.torn else ""
     detail = f"history in {place} covers {covered}{torn}: what patterns did before is not judged"
     hint = "the daemon must have run in both weeks, nearly without a break"
     return Remembered(gaps=(Gap(SourceName.HISTORY, GapReason.LOW_COVERAGE, detail, hint),))

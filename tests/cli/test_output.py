@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from analyzer.cli.output import FailOn, Format, Keys, counted, exit_code, print_report, write_unbuffered
+from analyzer.cli.output import FailOn, Format, Keys, exit_code, print_report, so_many, write_unbuffered
 from analyzer.model.finding import Confidence, Finding, Severity, Status
 from analyzer.model.report import Report, Verdict, VerdictState
 from analyzer.model.window import Window
@@ -100,6 +100,6 @@ def test_where_there_is_no_file_of_the_system_it_is_written_as_ever(
 
 def test_what_is_counted_has_its_plural() -> None:
     told = [
-        counted(number, word) for number, word in ((0, "fault"), (1, "entity"), (2, "entity"), (2, "index"), (2, "day"))
+        so_many(number, word) for number, word in ((0, "fault"), (1, "entity"), (2, "entity"), (2, "index"), (2, "day"))
     ]
     assert told == ["no faults", "1 entity", "2 entities", "2 indexes", "2 days"]
