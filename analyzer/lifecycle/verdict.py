@@ -75,7 +75,7 @@ def verdict_of(
         return Verdict(VerdictState.CANNOT_TELL, f"cannot tell: {blind.detail}", Confidence.CERTAIN)
     lacking = next(filter(None, map(_lacking, measured)), None) or (None if requests.value else _all_silent(measured))
     if lacking is not None:
-        return Verdict(VerdictState.CANNOT_TELL, f"cannot tell: {lacking}", Confidence.CERTAIN)
+        return Verdict(VerdictState.CANNOT_TELL, f"cannot tell: {lacking}{_seen(findings)}", Confidence.CERTAIN)
     if not requests.value and measured:
         return Verdict(VerdictState.CLEAN, _clean_at_table_level(findings, measured), Confidence.CERTAIN)
     if not requests.value:
@@ -83,6 +83,16 @@ def verdict_of(
         why = "no request was seen" if told is None else f"no request was seen; {told}"
         return Verdict(VerdictState.CANNOT_TELL, f"cannot tell: {why}", Confidence.CERTAIN)
     return Verdict(VerdictState.CLEAN, _clean(findings, lines, requests, skipped), Confidence.CERTAIN)
+
+
+def _seen(findings: Iterable[Finding]) -> str:
+    """Name the first finding that somebody has to look at all the same; "" where nothing is more than low."""
+    found = (one for one in findings if one.severity is Severity.MEDIUM and one.status is not Status.SNOOZED)
+    first = next((one for one in found if one.caused_by is None), None)
+    if first is None:
+        return ""
+    place = first.table if first.index is None else f"{first.table}/{first.index}"
+    return f"; what is seen: {first.detector} of {place}"
 
 
 def _is_loss(gap: Gap) -> bool:

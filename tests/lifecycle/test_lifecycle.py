@@ -528,6 +528,21 @@ def test_of_a_table_that_is_younger_than_its_first_data_point_nothing_can_be_tol
     assert {verdict_of((), (), (), (), (each,)).state for each in (busy, old)} == {VerdictState.CLEAN}
 
 
+def test_what_cannot_be_told_names_what_was_seen_all_the_same() -> None:
+    lacking = msgspec.structs.replace(measured(), metrics=measured().metrics[:3])
+
+    def told(*findings: Finding) -> str:
+        return verdict_of(findings, (), (line(),), (), (lacking,)).text
+
+    alone = "cannot tell: no metric tells of system errors of cases"
+    shift = finding("latency-shift", severity=Severity.MEDIUM)
+    snoozed = msgspec.structs.replace(shift, status=Status.SNOOZED)
+    folded = msgspec.structs.replace(shift, caused_by="another")
+    assert told(snoozed, folded, shift) == f"{alone}; what is seen: latency-shift of cases"
+    assert told(finding("gsi-lag", severity=Severity.MEDIUM, index="GSI2")).endswith("gsi-lag of cases/GSI2")
+    assert told(snoozed, folded, finding(severity=Severity.LOW)) == alone
+
+
 def test_metrics_without_one_data_point_of_tables_that_nobody_describes_are_not_clean() -> None:
     alone = verdict_of((), (), (), (), (undescribed(),))
     both = verdict_of((), (), (), (), (undescribed(), undescribed("orders")))
