@@ -11,7 +11,6 @@ from analyzer.model.finding import Direction
 from analyzer.planning.expected import expected_of
 from analyzer.planning.partitions import (
     Partition,
-    ceiling_of,
     declared_partitions,
     entry_key,
     hot_keys,
@@ -19,6 +18,7 @@ from analyzer.planning.partitions import (
     parts_of,
     same_text,
 )
+from analyzer.traffic.heat import ceiling_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
