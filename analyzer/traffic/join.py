@@ -160,7 +160,9 @@ def _traffic(target: Target, joined: _Joined) -> Traffic:
     insights = told.insights.get(target, [])
     scaling = tuple(told.scaling.get(target, ()))
     where = (target.account, target.region)
-    refused = metric_throttles(metrics, place.capacity, observations.window)
+    indexes = place.index_keys if target.index is None else ()
+    of_indexes = [tuple(told.metrics.get(target.at(index), ())) for index in indexes]
+    refused = metric_throttles(metrics, place.capacity, observations.window, of_indexes)
     evidence = Evidence(
         target=target,
         rows=rows,

@@ -2,11 +2,12 @@
 
 An event is not a request: a put into a table with three indexes may count four (Developer Guide, "DynamoDB metrics and
 dimensions", ReadThrottleEvents, read 2026-11-30). Requests are counted by ThrottledRequests and by the sample counts of
-SuccessfulRequestLatency, which know no index.
+SuccessfulRequestLatency, which know no index: what the events of indexes account for is no limit of their table.
 """
 
 from __future__ import annotations
 
+from collections import defaultdict
 from typing import TYPE_CHECKING
 
 from analyzer.knowledge.operations import READS, WRITES
@@ -16,7 +17,10 @@ from analyzer.model.window import Window
 from analyzer.traffic.series import points, series_of, total
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
     from analyzer.model.batch import MetricSeries
+    from analyzer.model.instant import Instant
     from analyzer.model.traffic import Capacity
 
 __all__ = ["metric_throttles"]
@@ -33,20 +37,32 @@ refused within a minute is uneven, so that its mean lies below the limit."""
 
 
 def metric_throttles(
-    metrics: tuple[MetricSeries, ...], capacity: Capacity, window: Window
+    metrics: tuple[MetricSeries, ...],
+    capacity: Capacity,
+    window: Window,
+    of_indexes: Sequence[tuple[MetricSeries, ...]] = (),
 ) -> tuple[MetricThrottles, ...]:
-    """Return the throttle events of a window, by direction and cause; none where there were none."""
-    return tuple(one for direction in Direction for one in _of_direction(metrics, capacity, window, direction))
+    """Return the throttle events of a window, by direction and cause; none where there were none.
+
+    `of_indexes` are the metrics of each index of a table.
+    """
+    return tuple(
+        one for direction in Direction for one in _of_direction(metrics, capacity, window, direction, of_indexes)
+    )
 
 
 def _of_direction(
-    metrics: tuple[MetricSeries, ...], capacity: Capacity, window: Window, direction: Direction
+    metrics: tuple[MetricSeries, ...],
+    capacity: Capacity,
+    window: Window,
+    direction: Direction,
+    of_indexes: Sequence[tuple[MetricSeries, ...]],
 ) -> list[MetricThrottles]:
     word = direction.value.capitalize()
     named = {cause: series_of(metrics, f"{word}{limit}ThrottleEvents") for limit, cause in _LIMITS.items()}
     told = {cause: series for cause, series in named.items() if total(series, window)}
     if not told:
-        rest = _all_events(metrics, window, direction)
+        rest = _all_events(metrics, window, direction, of_indexes)
         told = {_unnamed(metrics, capacity, window, direction, rest): rest} if rest is not None else {}
     return [
         MetricThrottles(
@@ -64,18 +80,37 @@ def _of_direction(
     ]
 
 
-def _all_events(metrics: tuple[MetricSeries, ...], window: Window, direction: Direction) -> MetricSeries | None:
-    """Return the series that counts refusals whatever their reason: of events, else of the requests most refused."""
-    events = series_of(metrics, f"{direction.value.capitalize()}ThrottleEvents")
+def _all_events(
+    metrics: tuple[MetricSeries, ...],
+    window: Window,
+    direction: Direction,
+    of_indexes: Sequence[tuple[MetricSeries, ...]],
+) -> MetricSeries | None:
+    """Return the series that counts refusals whatever their reason: of events, else of the requests most refused.
+
+    Requests name no index: none where in each minute indexes refused at least as many.
+    """
+    word = direction.value.capitalize()
+    events = series_of(metrics, f"{word}ThrottleEvents")
     if total(events, window):
         return events
     operations = READS if direction is Direction.READ else WRITES
     refused = [series_of(metrics, "ThrottledRequests", Operation=operation) for operation in sorted(operations)]
-    return (
-        max(refused, key=lambda series: total(series, window) or 0.0)
-        if any(total(s, window) for s in refused)
-        else None
-    )
+    asked = _by_minute(refused, window)
+    elsewhere = _by_minute((series_of(index, f"{word}ThrottleEvents") for index in of_indexes), window)
+    if all(elsewhere.get(minute, 0.0) >= requests for minute, requests in asked.items()):
+        return None
+    return max(refused, key=lambda series: total(series, window) or 0.0)
+
+
+def _by_minute(listed: Iterable[MetricSeries | None], window: Window) -> dict[Instant, float]:
+    """Add up series by the minute that a point begins in; those without anything are left out."""
+    found: dict[Instant, float] = defaultdict(float)
+    for series in listed:
+        for point in points(series, window):
+            if point.value:
+                found[point.start] += point.value
+    return found
 
 
 def _unnamed(

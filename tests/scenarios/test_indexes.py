@@ -71,6 +71,14 @@ def test_a_full_index_is_blamed_and_not_its_table(tmp_path: Path) -> None:
     assert "raise-capacity" not in {advice.action for one in report.findings for advice in one.advice}
 
 
+def test_requests_that_only_metrics_count_are_those_of_the_index_and_not_of_its_table(tmp_path: Path) -> None:
+    made = bulk(**refused(resource=ARN))
+    made.metric("ThrottledRequests", [140], Operation="PutItem")
+    made.metric("WriteThrottleEvents", [140], index="by-status")
+    throttled = {(one.detector, one.index) for one in made.replayed(tmp_path).findings if "throttling" in one.detector}
+    assert throttled == {("throttling", "by-status")}
+
+
 def test_a_try_that_a_retry_absorbed_blames_the_only_index_that_the_write_reaches(tmp_path: Path) -> None:
     tries = [{"at_ms": 4, "code": "ThrottlingException", "reason": "IndexWriteProvisionedThroughputExceeded"}]
     report = bulk(**written(1, 1), tries=tries, attempts=2).replayed(tmp_path)

@@ -6,6 +6,7 @@ from analyzer.model.finding import Direction
 from analyzer.model.traffic import Capacity
 from analyzer.model.window import Window
 from analyzer.traffic.metric_throttles import metric_throttles
+from tests.support.evidence import CASES
 from tests.support.told import MINUTE_MS, series
 
 WINDOW = Window(0, 2 * MINUTE_MS)
@@ -78,3 +79,27 @@ def test_throttled_requests_alone_tell_that_there_was_a_limit() -> None:
     metrics = (series("ThrottledRequests", (85, 0), Operation="Scan"), series("ThrottledRequests", Operation="Query"))
     (found,) = metric_throttles(metrics, PROVISIONED, WINDOW)
     assert (found.direction, found.events, found.cause) == (Direction.READ, 85, "unknown")
+
+
+@pytest.mark.parametrize(
+    ("requests", "events", "is_told"),
+    [((0, 40), (0, 40), False), ((5, 40), (9, 55), False), ((5, 40), (0, 80), True), ((0, 40), (0, 39), True)],
+)
+def test_requests_that_indexes_refused_in_the_same_minutes_are_no_limit_of_the_table(
+    requests: tuple[float, ...],
+    events: tuple[float, ...],
+    *,
+    is_told: bool,
+) -> None:
+    asked = (series("ThrottledRequests", requests, Operation="UpdateItem"),)
+    indexes = [(series("WriteThrottleEvents", events, target=CASES.at("GSI1")),), ()]
+    assert bool(metric_throttles(asked, PROVISIONED, WINDOW, indexes)) is is_told
+    reads = (series("ThrottledRequests", requests, Operation="Query"),)
+    assert metric_throttles(reads, PROVISIONED, WINDOW, indexes), "writes of an index are no reads"
+
+
+def test_several_indexes_and_operations_add_up() -> None:
+    asked = tuple(series("ThrottledRequests", (0, 30), Operation=name) for name in ("PutItem", "DeleteItem"))
+    indexes = [(series("WriteThrottleEvents", (0, 30), target=CASES.at(name)),) for name in ("GSI1", "GSI2")]
+    assert metric_throttles(asked, PROVISIONED, WINDOW, indexes) == ()
+    assert metric_throttles(asked, PROVISIONED, WINDOW, indexes[:1])

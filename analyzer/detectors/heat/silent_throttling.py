@@ -61,6 +61,8 @@ class SilentThrottling(Struct, frozen=True):
             hits = [hit for hit in limits_hit(traffic) if hit.direction is direction]
             refused = sum(hit.tries.value if hit.tries is not None else hit.events or 0.0 for hit in hits)
             rows = tuple(row for row in traffic.rows if _is_of(row, direction))
+            if rows and all(hit.tries is None for hit in hits):
+                refused = min(refused, _events_within(traffic, direction))
             if refused < self.least_tries:
                 continue
             if rows:
@@ -97,6 +99,17 @@ class SilentThrottling(Struct, frozen=True):
         if usual is not None and slowest is not None and slowest >= self.slow_factor * usual:
             return f"calls of up to {number(slowest)} ms beside a median of {number(usual)} ms"
         return None
+
+
+def _events_within(traffic: Traffic, direction: Direction) -> float:
+    """Return the throttle events of periods that lie wholly in the window: of the rest the log tells nothing."""
+    return sum(
+        events
+        for told in traffic.metric_throttles
+        if told.direction is direction
+        for start, events in told.minutes
+        if traffic.window.start <= start and start + told.period_seconds * 1000 <= traffic.window.end
+    )
 
 
 def _is_of(row: PatternTraffic, direction: Direction) -> bool:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 import pytest
 
 from analyzer.detectors.heat.silent_throttling import SilentThrottling
@@ -215,3 +216,11 @@ def test_calls_of_the_other_direction_and_entries_of_an_index_show_nothing(other
 
 def test_of_no_request_nothing_is_told() -> None:
     assert silent(retried(None, requests=0, latency=latency(_4=900, _512=50)))
+
+
+@pytest.mark.parametrize(("within", "is_silent"), [(9, True), (10, False)])
+def test_a_minute_that_reaches_over_the_window_is_not_laid_to_the_log(within: float, *, is_silent: bool) -> None:
+    puts = row(shape("PutItem"), attempts_a_request=1.4)
+    end = traffic().window.end
+    told = msgspec.structs.replace(counted(400, 400, 9_000), minutes=((0, within), (end - 10_000, 400 - within)))
+    assert silent(traffic(rows=(puts,), metric_throttles=(told,))) is is_silent
