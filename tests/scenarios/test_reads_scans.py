@@ -275,3 +275,28 @@ def test_a_declared_scan_at_its_pace_is_told_and_wakes_nobody(tmp_path: Path) ->
     report = examples.declared_scan().replayed(tmp_path)
     assert names(report) & {"unexpected-scan", "unpaced-scan", "polling-read"} == set()
     assert alarms(report) == set()
+
+
+# a Scan that is not most of what is read, on a table whose other readers are refused
+
+
+@pytest.mark.parametrize(
+    ("units", "share", "severity"), [(82.0, 0.4607, Severity.CRITICAL), (20.0, 0.1724, Severity.MEDIUM)]
+)
+def test_a_scan_of_less_than_half_of_the_reads_is_to_blame_where_others_are_refused(
+    units: float, share: float, severity: Severity, tmp_path: Path
+) -> None:
+    made = Recorded(minutes=2, table="baskets").table("id", read=15, write=5)
+    made.contract({"id": "load-basket", "operation": "GetItem", "key": {"id": "<id>"}}, key=("id",))
+    refusal = {"code": "ProvisionedThroughputExceededException", "reason": "TableReadProvisionedThroughputExceeded"}
+    for number in range(240):
+        refused: dict[str, Any] = {"error": refusal | {"reasons": [{"reason": refusal["reason"]}]}, "attempts": 1}
+        of_one: dict[str, Any] = refused if number % 5 == 0 else {"units": 5.0}
+        made.request("GetItem", number / 2, key={"id": f"b-{number}"}, caller="shop", **of_one)
+    for number in range(10):
+        page: dict[str, Any] = {"scanned": 900, "count": 900, "more": True}
+        made.request("Scan", number * 12, units=units, caller="export", **page)
+    report = made.replayed(tmp_path)
+    scan, throttling = only_of(report, "unexpected-scan"), only_of(report, "throttling")
+    assert (scan.severity, scan.evidence["share_of_read_units"]) == (severity, share)
+    assert throttling.caused_by == (scan.id if severity is Severity.CRITICAL else None)

@@ -45,6 +45,7 @@ class UnexpectedScan(Struct, frozen=True):
     """Judges each undeclared scanning shape by the harm it does, then by its money."""
 
     high_share: Share = 0.5
+    hurting_share: Share = 0.25
     high_capacity_share: Share = 0.1
     high_dollars: Positive = 20.0
     low_dollars: Positive = 5.0
@@ -131,8 +132,8 @@ class UnexpectedScan(Struct, frozen=True):
         dollars: float | None,
     ) -> tuple[Severity, str]:
         takes_most = share is not None and share >= self.high_share
-        if takes_most and _hurts_others(rows, traffic):
-            return Severity.CRITICAL, "others are throttled while it takes most of the read units"
+        if share is not None and share >= self.hurting_share and _hurts_others(rows, traffic):
+            return Severity.CRITICAL, f"others are throttled while it takes {percent(share)} of the read units"
         if any(row.throttled.value for row in rows):
             return Severity.HIGH, "it is throttled itself"
         if takes_most and read_refusals(traffic):

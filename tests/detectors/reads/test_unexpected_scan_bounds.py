@@ -71,12 +71,12 @@ WRITES = limit("provisioned", Direction.WRITE, hurt=(Hurt("api", "put", "PutItem
 @pytest.mark.parametrize(
     ("throttles", "others", "severity", "why"),
     [
-        (HURT, UNITS, Severity.CRITICAL, "others are throttled while it takes most of the read units"),
-        (HURT, UNITS + 1, Severity.MEDIUM, "nobody declared it"),
+        (HURT, 3 * UNITS, Severity.CRITICAL, "others are throttled while it takes 25% of the read units"),
+        (HURT, 3 * UNITS + 1, Severity.MEDIUM, "nobody declared it"),
         (OWN, UNITS, Severity.HIGH, "reads are refused while it takes most of the read units"),
         (WRITES, UNITS, Severity.HIGH, "it takes 50% of the read units"),
     ],
-    ids=["others", "less than half", "its own", "writes"],
+    ids=["others", "less than a quarter", "its own", "writes"],
 )
 def test_whom_it_hurts(throttles: Any, others: float, severity: Severity, why: str) -> None:
     one = only(scanning(), row(read_units=others), throttles=(throttles,))
