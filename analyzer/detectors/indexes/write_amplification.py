@@ -64,7 +64,7 @@ class WriteAmplification(Struct, frozen=True):
         if expected is not None:
             return (severity, f"{number(expected)} were expected") if seen.ratio > expected else None
         if seen.moved_share >= self.moved_share:
-            return severity, "most of them move entries from one key to another, which is a delete and a put"
+            return severity, "most of its units move entries from one key to another, which is a delete and a put"
         if seen.ratio >= self.told_ratio and is_dear:
             return Severity.LOW, "each of the table's writes is paid for again there"
         return None
@@ -80,8 +80,7 @@ class WriteAmplification(Struct, frozen=True):
             self.name,
             traffic,
             severity,
-            f"a write to {target.table} that reaches index {target.index} costs {number(round(factor, 2))} times what"
-            f" the table takes of it ({number(round(seen.ratio, 2))} index units for each table unit in all): {why}",
+            f"a write to {target.table} that reaches index {target.index} costs {_units(factor, seen.ratio)}: {why}",
             confidence=Confidence.CERTAIN if row is not None else Confidence.LIKELY,
             **({} if row is not None else {"because": "metrics tell sums, not what a single write costs"}),
             sources=(seen.source.value,),
@@ -139,6 +138,13 @@ class WriteAmplification(Struct, frozen=True):
                 _narrow(str(dearest)),
             ),
         )
+
+
+def _units(factor: float, ratio: float) -> str:
+    """Say what a write costs altogether for each unit of its table, and over all writes where that differs."""
+    there, over_all = number(round(factor - 1, 2)), number(round(ratio, 2))
+    beside = "" if there == over_all else f" ({over_all} over all writes of the table)"
+    return f"{number(round(factor, 2))} units for each unit of the table, {there} of them in the index{beside}"
 
 
 def _cost(seen: Iterable[Amplification], traffic: Traffic) -> Cost:

@@ -56,6 +56,13 @@ def test_moves_from_key_to_key_cost_two_writes_and_are_medium() -> None:
     ]
 
 
+def test_one_account_is_given_of_what_a_write_costs() -> None:
+    all_reach = finding(written((MOVE, 500.0, 1000.0)))
+    assert "costs 3 units for each unit of the table, 2 of them in the index: most" in all_reach.summary
+    half = finding(written((MOVE, 500.0, 1000.0), (NOTE, 500.0, 0.0)))
+    assert "2 of them in the index (1 over all writes of the table): most" in half.summary
+
+
 def test_under_five_dollars_a_month_moves_are_low() -> None:
     assert finding(written((MOVE, 400.0, 800.0))).severity is Severity.LOW
 
