@@ -1,4 +1,4 @@
-"""Every detector, whatever it finds: what it cannot see it skips and says so; where nothing happens it finds nothing."""
+"""Every detector: what it cannot see it skips and says so; where nothing happens it finds nothing."""
 
 from __future__ import annotations
 
