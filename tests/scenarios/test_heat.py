@@ -315,3 +315,39 @@ def test_a_key_that_rotates_every_minute_is_one_fault(tmp_path: Path) -> None:
     assert hot.first_seen is not None
     assert hot.last_seen is not None
     assert "change-key" in [advice.action for advice in hot.advice]
+
+
+# a capacity tool that kept averages: half a unit a request, whatever the load
+
+
+@pytest.mark.parametrize("side", ["Read", "Write"])
+@pytest.mark.parametrize("counted", [True, False], ids=["with counts", "alone"])
+def test_an_average_of_units_is_no_rate_and_is_told_as_that(side: str, *, counted: bool, tmp_path: Path) -> None:
+    made = Recorded(minutes=4, table="catalogue").table("sku", read=400, write=400)
+    made.metric(f"Consumed{side}CapacityUnits", [0.5] * 4, stat="Average")
+    if counted:
+        made.metric(f"Consumed{side}CapacityUnits", [20_000, 21_000, 19_500, 20_400], stat="SampleCount")
+    report = made.replayed(tmp_path)
+    assert any(f"Consumed{side}CapacityUnits" in gap.detail for gap in report.gaps)
+    assert report.findings == ()
+
+
+# an append-only log with room to grow, and units of five minutes that are no units of one
+
+
+@pytest.mark.parametrize("rate", [1, 4])
+def test_an_append_only_log_stays_low_while_it_has_room(rate: int, tmp_path: Path) -> None:
+    made = Recorded(minutes=5, table="backoffice").table()
+    for number in range(60 * rate):
+        made.request("PutItem", number * 5 / rate, key={"PK": "JOURNAL", "SK": f"{number:06}"}, units=2, caller="admin")
+    report = made.replayed(tmp_path)
+    assert {one.severity for one in found(report, "hot-key")} <= {Severity.LOW}
+    assert not alarms(report)
+
+
+@pytest.mark.parametrize(("heat", "is_hot"), [(0.97, True), (0.1, False)])
+def test_units_of_five_minutes_are_divided_by_five_minutes(heat: float, *, is_hot: bool, tmp_path: Path) -> None:
+    made = Recorded(minutes=10, table="mixed").table("id")
+    values = [heat * 5 * FULL] * 2
+    report = insights(made, "PKC", (["busy"], values), (["quiet"], [9_000.0] * 2), period=300).replayed(tmp_path)
+    assert bool(of_concern(report, "hot-key")) is is_hot
