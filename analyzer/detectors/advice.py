@@ -12,11 +12,26 @@ from typing import TYPE_CHECKING
 
 from analyzer.detectors.words import who
 from analyzer.model.finding import Advice, Risk
+from analyzer.model.instant import DAY_MS, format_instant
+from analyzer.model.window import Window
 
 if TYPE_CHECKING:
+    from analyzer.model.finding import Direction
     from analyzer.model.target import Target
 
-__all__ = ["ACTIONS", "advise", "ask_owner", "aws", "dimensions", "quoted", "scalable", "time_to_live_on"]
+__all__ = [
+    "ACTIONS",
+    "advise",
+    "ask_owner",
+    "aws",
+    "days_before",
+    "dimensions",
+    "quoted",
+    "scalable",
+    "statistics",
+    "time_to_live_on",
+    "warm",
+]
 
 _WORDS = (
     # heat
@@ -97,10 +112,45 @@ def dimensions(target: Target) -> str:
     return f"--dimensions {quoted(f'Name=TableName,Value={target.table}')}{index}"
 
 
+def statistics(target: Target, metric: str, window: Window, stats: str = "Sum") -> str:
+    """Write the call that lists a metric over a window, in the finest periods of which one answer holds all.
+
+    One answer of GetMetricStatistics holds 1,440 points (CloudWatch API Reference, read 2026-11-30).
+    """
+    period = next((one for one in _PERIODS if window.seconds <= one * _MOST_POINTS), _PERIODS[-1])
+    step = period * 1000
+    times = (window.start - window.start % step, window.end + -window.end % step)
+    start, end = (f"{format_instant(time)[:19]}Z" for time in times)
+    return (
+        f"cloudwatch get-metric-statistics --namespace AWS/DynamoDB --metric-name {metric} {dimensions(target)}"
+        f" --statistics {stats} --period {period} --start-time {start} --end-time {end}"
+    )
+
+
+_PERIODS = (60, 300, 3600, 86_400)
+_MOST_POINTS = 1400
+"""A little less than one answer holds: a window is widened to whole periods."""
+
+
+def days_before(window: Window, days: int) -> Window:
+    """Return the stretch of so many days that ends where a window does."""
+    return Window(window.end - days * DAY_MS, window.end)
+
+
 def scalable(target: Target) -> str:
     """Write the option that names a table or index to Application Auto Scaling."""
     index = "" if target.index is None else f"/index/{target.index}"
     return f"--resource-id {quoted(f'table/{target.table}{index}')}"
+
+
+def warm(table: str, index: str | None, direction: Direction, units: int) -> str:
+    """Write the call that warms a table, or one index of it, for so many units a second of one direction."""
+    throughput = f"{direction.value.capitalize()}UnitsPerSecond={units}"
+    setting = f"--warm-throughput {throughput}"
+    if index is not None:
+        update = f"Update={{IndexName={index},WarmThroughput={{{throughput}}}}}"
+        setting = f"--global-secondary-index-updates {quoted(update)}"
+    return f"dynamodb update-table --table-name {quoted(table)} {setting}"
 
 
 def time_to_live_on(target: Target, attribute: str) -> str:

@@ -2,25 +2,34 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from analyzer.detectors.advice import advise, aws, quoted, scalable
 from analyzer.detectors.capacity import raise_capacity
 from analyzer.detectors.words import number, percent
 from analyzer.model.finding import Advice, Direction, Risk
+from analyzer.model.instant import MINUTE_MS, to_moment
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from analyzer.model.instant import Instant
     from analyzer.model.traffic import Traffic
 
 __all__ = ["lag_advice", "lowered_out_advice"]
 
 
 def lag_advice(
-    traffic: Traffic, direction: Direction, kind: str, met: float, reached: float, period_hours: float | None
+    traffic: Traffic,
+    direction: Direction,
+    kind: str,
+    met: float,
+    reached: float,
+    period_hours: float | None,
+    begins: Instant = 0,
 ) -> Iterator[Advice]:
-    """Yield what helps: first to look at what autoscaling did, which changes nothing."""
+    """Yield what helps: first to look at what autoscaling did, which changes nothing; `begins` is the last burst's."""
     target = traffic.target
     yield advise(
         "back-off",
@@ -42,7 +51,7 @@ def lag_advice(
             "schedule-scaling",
             f"{known}: raise the minimum on a schedule, ten minutes before",
             effect="capacity is there when the burst is",
-            command=aws(target, _scheduled(traffic, direction), changes=True),
+            command=_scheduled(traffic, direction, _schedule(period_hours, begins), math.ceil(reached)),
             risk=Risk.LOW,
             reversible=True,
             takes="minutes",
@@ -74,19 +83,53 @@ def lag_advice(
         )
 
 
-def _scheduled(traffic: Traffic, direction: Direction) -> str:
+def _schedule(period_hours: float | None, begins: Instant) -> str | None:
+    """Write when to be ready: ten minutes before each burst; None where no schedule of hours or days holds them."""
+    ready, hours = to_moment(begins - _BEFORE_MS), round(period_hours or 0)
+    if period_hours is None or abs(period_hours - hours) > _SLACK_HOURS or not hours:
+        return None
+    if hours == _WEEK_HOURS:
+        return f"cron({ready.minute} {ready.hour} ? * {_DAYS[ready.weekday()]} *)"
+    if _DAY_HOURS % hours:
+        return None
+    of_day = sorted((ready.hour + step) % _DAY_HOURS for step in range(0, _DAY_HOURS, hours))
+    return f"cron({ready.minute} {'*' if hours == 1 else ','.join(map(str, of_day))} * * ? *)"
+
+
+_BEFORE_MS = 10 * MINUTE_MS
+_DAY_HOURS, _WEEK_HOURS = 24, 168
+_DAYS = ("MON", "TUE", "WED", "THU", "FRI", "SAT", "SUN")
+_SLACK_HOURS = 0.1
+"""Bursts this near to a whole number of hours apart follow the clock: it is less than they are awaited."""
+
+
+def _scheduled(traffic: Traffic, direction: Direction, schedule: str | None, units: int) -> str | None:
+    if schedule is None:
+        return None
     kind = "table" if traffic.target.index is None else "index"
-    return (
+    call = (
         "application-autoscaling put-scheduled-action --service-namespace dynamodb"
         f" {scalable(traffic.target)} --scalable-dimension dynamodb:{kind}:{direction.value.capitalize()}CapacityUnits"
-        " --scheduled-action-name before-the-burst --schedule 'cron(M H * * ? *)'"
-        " --scalable-target-action MinCapacity=N"
+        f" --scheduled-action-name before-the-burst --schedule {quoted(schedule)}"
+        f" --scalable-target-action MinCapacity={units}"
     )
+    return aws(traffic.target, call, changes=True)
 
 
 def lowered_out_advice(traffic: Traffic) -> tuple[Advice, ...]:
     """Return what to do where capacity cannot be lowered any more today."""
+    target = traffic.target
     return (
+        advise(
+            "collect-longer",
+            "Look when it was lowered today, and why it was raised again each time; the command lists it",
+            effect="tells how high a minimum would spare the decreases",
+            command=aws(
+                target,
+                f"application-autoscaling describe-scaling-activities --service-namespace dynamodb {scalable(target)}",
+            ),
+            takes="minutes",
+        ),
         advise(
             "schedule-scaling",
             f"Let autoscaling of {traffic.target} lower less often: by a higher minimum, or a schedule",

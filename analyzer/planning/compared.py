@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from analyzer.detectors.capacity import with_room
 from analyzer.knowledge.operations import OPERATIONS, READS, WRITES
 from analyzer.model.finding import Direction
 from analyzer.model.window import Window
@@ -187,16 +187,11 @@ def wanted_units(lines: Iterable[Compared], place: str, direction: Direction | N
     """Return the units a second that would serve what was asked for, refused requests included, with a quarter of room.
 
     What is refused would cost what the served requests cost: an index has no requests of its own, and takes its part of
-    each of its table's. Two digits of it say enough. None where demand is not known.
+    each of its table's. None where demand is not known.
     """
     own = [line for line in lines if line.direction is direction]
     used = next((line.now for line in own if line.what.endswith(" units") and line.place == place), None)
-    demand = max((used or 0.0) * _asked_of_served(own), limit or 0.0)
-    if not demand:
-        return None
-    wanted = demand * _ROOM
-    step = int(10 ** max(math.floor(math.log10(wanted)) - 1, 0))
-    return math.ceil(wanted / step) * step
+    return with_room(max((used or 0.0) * _asked_of_served(own), limit or 0.0))
 
 
 def _asked_of_served(own: Sequence[Compared]) -> float:
@@ -207,7 +202,3 @@ def _asked_of_served(own: Sequence[Compared]) -> float:
         return 1.0
     units = next((line.now for line in own if line.what.endswith(" units") and line.place == each.place), None)
     return max(asked * each.now / units, 1.0) if units else 1.0
-
-
-_ROOM = 1.25
-"""Autoscaling aims at 70 to 90 %: a quarter above demand lies between."""

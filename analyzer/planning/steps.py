@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import msgspec
 from msgspec import Struct
 
-from analyzer.detectors.advice import advise
+from analyzer.detectors.advice import advise, warm
 from analyzer.detectors.words import number
 from analyzer.knowledge.limits import RULE_QUOTA
 from analyzer.knowledge.prices import HOURS_A_MONTH, WATCHER_PRICES
@@ -28,7 +28,8 @@ _MODE = "THROTTLED_KEYS"
 _REMARK = "  # "
 """What stands between a command and what it does to production."""
 _KNOWS_ROLES = "dynascope diagnose "
-_UNITS = re.compile(r"(?<=[ =])N\b")
+_UNITS = re.compile(r"((?<=--max-capacity )|(?<=RequestUnits=))\d+\b")
+"""The number of a command that raises a limit."""
 
 
 class Means(Struct, frozen=True, kw_only=True):
@@ -60,7 +61,7 @@ def own_steps(kind: Kind, lead: Finding | None, means: Means) -> tuple[Advice, .
         return ()
     steps = [_enable(lead, means, is_test=kind == "ramp-or-key"), _again(lead)]
     if kind == "ramp-or-key":
-        steps.append(_prewarm(lead))
+        steps.append(_prewarm(lead, means))
     return tuple(steps)
 
 
@@ -110,13 +111,15 @@ def _again(lead: Finding) -> Advice:
     )
 
 
-def _prewarm(lead: Finding) -> Advice:
+def _prewarm(lead: Finding, means: Means) -> Advice:
+    is_meant = means.wanted_at == (lead.table, lead.index, lead.direction)
+    units = means.wanted_units if is_meant else None
+    warmer = None if units is None or lead.direction is None else warm(lead.table, lead.index, lead.direction, units)
     return advise(
         "prewarm",
         "If it is the ramp: let callers rise more slowly, wait (it is served within half an hour), or warm the table;"
         " a hot key gains nothing from it",
-        command=f"aws dynamodb update-table --table-name {shlex.quote(lead.table)}"
-        " --warm-throughput ReadUnitsPerSecond=N,WriteUnitsPerSecond=N  # changes production",
+        command=None if warmer is None else f"aws {warmer}  # changes production",
         risk=Risk.LOW,
         reversible=False,
         takes="minutes to hours",

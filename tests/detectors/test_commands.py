@@ -71,7 +71,7 @@ def calls_of_aws(tree: ast.AST) -> Iterator[ast.Call]:
             yield node
 
 
-SAFE = {"quoted", "dimensions", "scalable", "time_to_live_on"}
+SAFE = {"quoted", "dimensions", "scalable", "statistics", "time_to_live_on"}
 KNOWN = {"kind", "units", "shown", "asked", "direction", "setting", "removed", "names", "table"}
 """Words of AWS's own, and names that were `quoted` where they were made."""
 

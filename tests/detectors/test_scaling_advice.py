@@ -6,6 +6,7 @@ import pytest
 
 from analyzer.detectors.scaling_advice import lag_advice, lowered_out_advice
 from analyzer.model.finding import Direction, Risk
+from analyzer.model.instant import parse_instant
 from tests.support.evidence import CASES, GSI2, traffic
 from tests.support.told import scaling
 
@@ -44,7 +45,7 @@ def test_a_burst_without_a_period_may_be_known_beforehand() -> None:
 
 
 def test_what_changes_production_says_so_and_can_be_taken_back() -> None:
-    every = told("at-maximum", period_hours=24.0) | told()
+    every = told() | told("at-maximum", period_hours=24.0)
     assert {action: one.command and one.command.rpartition("# ")[2] for action, one in every.items()} == {
         "back-off": "read-only",
         "schedule-scaling": "changes production",
@@ -74,6 +75,28 @@ def test_a_burst_is_told_beside_what_stood_ready(met: float, reached: float, tex
 
 
 @pytest.mark.parametrize(
+    ("period_hours", "schedule"),
+    [
+        (24.0, "cron(55 8 * * ? *)"),
+        (23.95, "cron(55 8 * * ? *)"),
+        (1.0, "cron(55 * * * ? *)"),
+        (12.0, "cron(55 8,20 * * ? *)"),
+        (168.0, "cron(55 8 ? * MON *)"),
+        (1.5, None),
+        (5.0, None),
+        (0.05, None),
+    ],
+)
+def test_a_schedule_is_ten_minutes_before_the_burst_where_it_follows_the_clock(
+    period_hours: float, schedule: str | None
+) -> None:
+    begins = parse_instant("2026-03-02T09:05:00Z")
+    one = list(lag_advice(traffic(), READ, "too-late", 100.0, 300.0, period_hours, begins))[1]
+    assert (one.command is None) is (schedule is None)
+    assert schedule is None or f"--schedule '{schedule}' " in (one.command or "")
+
+
+@pytest.mark.parametrize(
     ("target", "direction", "place"),
     [
         (CASES, READ, "table/cases --scalable-dimension dynamodb:table:ReadCapacityUnits"),
@@ -81,12 +104,15 @@ def test_a_burst_is_told_beside_what_stood_ready(met: float, reached: float, tex
     ],
 )
 def test_a_schedule_is_of_the_side_and_place_that_bursts(target: Target, direction: Direction, place: str) -> None:
-    one = list(lag_advice(traffic(target), direction, "too-late", 1.0, 2.0, 1.5))[1]
-    assert one.text.startswith("The burst comes every 1.5 hours: ")
+    one = list(lag_advice(traffic(target), direction, "too-late", 1.0, 1.5, 2.0))[1]
+    assert one.text.startswith("The burst comes every 2 hours: ")
+    assert "MinCapacity=2 " in (one.command or "")
     assert place in (one.command or "")
 
 
 def test_capacity_that_cannot_be_lowered_any_more_is_scheduled() -> None:
-    (one,) = lowered_out_advice(traffic(GSI2))
+    look, one = lowered_out_advice(traffic(GSI2))
+    assert (look.action, look.risk) == ("collect-longer", Risk.NONE)
+    assert "describe-scaling-activities" in (look.command or "")
     assert (one.action, one.risk, one.reversible, one.command) == ("schedule-scaling", Risk.LOW, True, None)
     assert one.text.startswith("Let autoscaling of cases/GSI2 lower less often")

@@ -7,7 +7,9 @@ from analyzer.model.finding import Advice, Confidence, Direction, Finding, Sever
 from analyzer.planning.steps import Means, steps_of
 
 RAISE = Advice(action="raise-capacity", text="raise it")
-MAXIMUM = Advice(action="raise-on-demand-maximum", text="raise it", command="aws dynamodb update-table --units=N")
+MAXIMUM = Advice(
+    action="raise-on-demand-maximum", text="raise it", command="aws dynamodb update-table MaxWriteRequestUnits=7"
+)
 MEANS = Means(
     wanted_units=9000, wanted_at=("orders", "by-status", Direction.WRITE), read_units=1000.0, write_units=500.0
 )
@@ -35,7 +37,7 @@ def test_what_is_wanted_is_filled_in_where_it_is_wanted() -> None:
         "  # changes production"
     )
     (step,) = steps_of((), [finding("by-status", Direction.WRITE, MAXIMUM)], MEANS)
-    assert step.command == "aws dynamodb update-table --units=9000"
+    assert step.command == "aws dynamodb update-table MaxWriteRequestUnits=9000"
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,7 @@ from analyzer.cli.judging import judge_recording
 from analyzer.config import Settings
 from analyzer.model.instant import format_instant, parse_instant
 from analyzer.recording import read_recording
+from tests.support.advices import faults_of_advice
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -141,9 +142,14 @@ class Recorded:
         return path
 
     def replayed(self, folder: Path, **settings: Any) -> Report:
-        """Return what `dynascope replay` says of it; `settings` are the configuration's."""
+        """Return what `dynascope replay` says of it; `settings` are the configuration's.
+
+        The first advice of each finding changes nothing, and commands are filled in: here, so that it holds for all.
+        """
         path = self.write(folder / "recording.jsonl")
-        return judge_recording(path, read_recording(path), Settings.model_validate(settings))
+        report = judge_recording(path, read_recording(path), Settings.model_validate(settings))
+        assert list(faults_of_advice(report.findings)) == []
+        return report
 
 
 def typed(value: Any) -> dict[str, Any]:

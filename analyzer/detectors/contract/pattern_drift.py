@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from msgspec import Struct
 
-from analyzer.detectors.advice import advise, aws, dimensions
+from analyzer.detectors.advice import advise, aws, days_before, statistics
 from analyzer.detectors.money import dollars_of
 from analyzer.detectors.thresholds import Positive, Share, Whole
 from analyzer.detectors.verdict import finding
@@ -160,8 +160,16 @@ class PatternDrift(Struct, frozen=True):
             advice=(
                 advise(
                     "check-client",
+                    f"Ask the owner of {strangers} what is written to {traffic.target}, and why not to its source",
+                    effect="tells whether it is meant",
+                    takes="minutes",
+                ),
+                advise(
+                    "fix-caller",
                     f"Let {strangers} write to the source of truth, from which {traffic.target} is built",
                     effect="what is written stays, and both tables agree",
+                    risk=Risk.LOW,
+                    reversible=True,
                     takes="a deploy",
                 ),
                 _update(f"If it may, declare it: a pattern that writes, with callers: [{strangers}]", None),
@@ -202,6 +210,8 @@ _FIELDS = {
     "index": "index: NAME",
     "caller": "callers: [NAME]",
 }
+_LOOK_DAYS = 14
+"""So far back a rate is shown: two weeks hold each day of the week twice."""
 _FIELDS_A_KEY = {"top_share": "top_share: N%", "key_rate": "read_rate: N, write_rate: N"}
 """Facets that are declared of each key: one field holds them all."""
 
@@ -244,10 +254,5 @@ def _update(text: str, snippet: str | None) -> Advice:
 
 def _how_often(direction: Direction, traffic: Traffic) -> str:
     target = traffic.target
-    return aws(
-        target,
-        "cloudwatch get-metric-statistics --namespace AWS/DynamoDB"
-        f" --metric-name Consumed{direction.value.capitalize()}CapacityUnits"
-        f" {dimensions(target)} --statistics SampleCount --period 3600"
-        " --start-time START --end-time END",
-    )
+    metric = f"Consumed{direction.value.capitalize()}CapacityUnits"
+    return aws(target, statistics(target, metric, days_before(traffic.window, _LOOK_DAYS), "SampleCount"))

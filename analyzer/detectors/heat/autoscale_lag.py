@@ -162,7 +162,7 @@ class AutoscaleLag(Struct, frozen=True):
                 "period_hours": None if period is None else round(period, 2),
                 "decreases_today": _decreases(traffic),
             },
-            advice=tuple(lag_advice(traffic, direction, lag.kind, lag.low, lag.high, period)),
+            advice=tuple(lag_advice(traffic, direction, lag.kind, lag.low, lag.high, period, lag.starts[-1])),
         )
 
     def _lowered_out(self, decreases: int, traffic: Traffic) -> Finding:

@@ -12,7 +12,7 @@ from analyzer.detectors.thresholds import Positive, Whole
 from analyzer.detectors.verdict import finding
 from analyzer.detectors.words import number
 from analyzer.knowledge.operations import OPERATIONS, READS, WRITES
-from analyzer.model.finding import Advice, Confidence, Direction, Finding, Severity
+from analyzer.model.finding import Advice, Confidence, Direction, Finding, Risk, Severity
 from analyzer.model.sight import Horizon, Sight, Skipped, SkipReason, SourceName
 from analyzer.traffic.baseline import same_hour
 from analyzer.traffic.client_wait import client_wait, waits_now
@@ -222,10 +222,19 @@ _ADVICE: dict[str, tuple[Advice, ...]] = {
     ),
     "bigger-reads": (
         advise(
+            "check-client",
+            "Ask the owner of the caller what its answers hold more of: items that came, a page without a Limit",
+            effect="tells whether so much is wanted",
+            takes="minutes",
+        ),
+        advise(
             "follow-pages",
             "Ask for smaller pages, or for fewer attributes",
             effect="each call is as quick as before",
+            risk=Risk.LOW,
+            reversible=True,
             takes="a deploy",
+            snippet='table.query(KeyConditionExpression=condition, Limit=100, ProjectionExpression="PK, SK, total")',
         ),
     ),
 }

@@ -10,7 +10,7 @@ from analyzer.detectors.advice import advise, aws, quoted
 from analyzer.detectors.thresholds import Share, Whole
 from analyzer.detectors.verdict import finding
 from analyzer.detectors.words import counted, percent, who
-from analyzer.model.finding import Advice, Change, Confidence, Direction, Finding, Severity
+from analyzer.model.finding import Advice, Change, Confidence, Direction, Finding, Risk, Severity
 from analyzer.model.sight import Horizon, Sight, Skipped
 from analyzer.traffic.index_refusals import is_of_index
 from analyzer.traffic.measure import evidence_of
@@ -49,11 +49,17 @@ _OWN = (
 )
 """Words of messages that have detectors of their own: missing-index, item-too-large, gsi-consistent-read, and so on."""
 
-_FIX = {
+_LOOK = {
     "validation": "Read the message of the error: the request itself is wrong, and a retry cannot mend it",
-    "access": "Grant the missing permission, or renew the credentials",
+    "access": "Look which principal was refused what: the message of the error names both",
     "missing-table": "Check table name and region: the table is not there",
     "key-unusable": "Look at the KMS key that encrypts the table: it is disabled, gone, or not granted",
+}
+_FIX = {
+    "validation": "Correct the request, or roll the caller back to the one that was accepted",
+    "access": "Grant the missing permission, or renew the credentials",
+    "missing-table": "Correct the name or the region that the caller asks, or restore the table",
+    "key-unusable": "Enable the key again, or grant it to the caller's role",
 }
 
 
@@ -142,9 +148,13 @@ def _advice(kind: str, traffic: Traffic) -> Iterator[Advice]:
         ),
     }
     yield advise(
+        "check-client", _LOOK[kind], effect="tells what is to be mended", command=looks.get(kind), takes="minutes"
+    )
+    yield advise(
         "fix-caller",
         _FIX[kind],
         effect="the calls succeed, and stop being retried",
-        command=looks.get(kind),
+        risk=Risk.LOW,
+        reversible=True,
         takes="a deploy",
     )

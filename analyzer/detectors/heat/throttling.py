@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, ClassVar
 
 from msgspec import Struct
 
-from analyzer.detectors.advice import advise, aws, quoted
-from analyzer.detectors.capacity import raise_capacity, raise_quota
+from analyzer.detectors.advice import advise, aws, warm
+from analyzer.detectors.capacity import raise_capacity, raise_maximum, raise_quota, wanted_units
 from analyzer.detectors.thresholds import Share, Whole
 from analyzer.detectors.verdict import finding
 from analyzer.detectors.words import counted, number, percent, who
@@ -21,7 +21,6 @@ from analyzer.traffic.measure import evidence_of, tells_units
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from analyzer.model.target import Target
     from analyzer.model.traffic import KeyHeat, Traffic
 
 __all__ = ["Throttling"]
@@ -192,42 +191,15 @@ def _advice(hit: LimitHit, traffic: Traffic) -> Iterator[Advice]:
     if hit.cause == "provisioned":
         yield from raise_capacity(traffic, hit.direction)
     elif hit.cause == "max-on-demand":
-        yield advise(
-            "raise-on-demand-maximum",
-            f"Raise the on-demand maximum of {traffic.target}{_maximum_set(hit.direction, traffic)}",
-            effect="the limit that was set no longer refuses requests",
-            command=_maximum(hit, traffic.target),
-            risk=Risk.LOW,
-            reversible=True,
-            takes="minutes",
-        )
+        yield raise_maximum(traffic, hit.direction)
     elif hit.cause == "account-limit":
         yield raise_quota(traffic, *(["throughput"] if _is_by_code(hit) else []))
     elif hit.cause in {"on-demand-ramp", "partitions-splitting"}:
         yield from _wait_or_warm(hit, traffic)
 
 
-def _maximum_set(direction: Direction, traffic: Traffic) -> str:
-    """Say what the maximum is, where DescribeTable told it."""
-    table, index = traffic.place.table, traffic.target.index
-    described = None if table is None else table.index(index) if index is not None else table
-    if described is None:
-        return ""
-    told = described.provisioning
-    most = told.most_read_units if direction is Direction.READ else told.most_write_units
-    return "" if most is None else f": it is {number(most)} {direction} units a second"
-
-
-def _maximum(hit: LimitHit, target: Target) -> str:
-    units = "MaxReadRequestUnits" if hit.direction is Direction.READ else "MaxWriteRequestUnits"
-    setting = f"--on-demand-throughput {units}=N"
-    if target.index is not None:
-        update = f"{{IndexName={target.index},OnDemandThroughput={{{units}=N}}}}"
-        setting = f"--global-secondary-index-updates {quoted(f'Update={update}')}"
-    return aws(target, f"dynamodb update-table --table-name {quoted(target.table)} {setting}", changes=True)
-
-
 def _wait_or_warm(hit: LimitHit, traffic: Traffic) -> Iterator[Advice]:
+    there, units = traffic.target, wanted_units(traffic, hit.direction)
     yield advise(
         "wait-for-split",
         "Wait, or let the callers rise more slowly: DynamoDB adds partitions while demand stands",
@@ -238,12 +210,9 @@ def _wait_or_warm(hit: LimitHit, traffic: Traffic) -> Iterator[Advice]:
         "prewarm",
         f"Raise the warm throughput of {traffic.target} before the next such {hit.direction} peak",
         effect="the peak is served from its first second",
-        command=aws(
-            traffic.target,
-            f"dynamodb update-table --table-name {quoted(traffic.target.table)}"
-            " --warm-throughput ReadUnitsPerSecond=N,WriteUnitsPerSecond=N",
-            changes=True,
-        ),
+        command=None
+        if units is None
+        else aws(there, warm(there.table, there.index, hit.direction, units), changes=True),
         risk=Risk.LOW,
         reversible=False,
         takes="minutes to hours",

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, ClassVar
 
 from msgspec import Struct
 
-from analyzer.detectors.advice import advise
-from analyzer.detectors.capacity import raise_capacity, raise_quota
+from analyzer.detectors.advice import advise, aws, days_before, statistics
+from analyzer.detectors.capacity import raise_capacity, raise_maximum, raise_quota
 from analyzer.detectors.thresholds import Share
 from analyzer.detectors.verdict import finding
 from analyzer.detectors.words import counted, number, percent, who
@@ -92,9 +92,21 @@ class GsiBackPressure(Struct, frozen=True):
             },
             advice=(
                 advise(
+                    "collect-longer",
+                    f"Look what fills {traffic.target.index}, and when: the command lists its writes of the last day",
+                    effect="tells whether a job can be moved",
+                    command=aws(
+                        traffic.target,
+                        statistics(traffic.target, "ConsumedWriteCapacityUnits", days_before(traffic.window, 1)),
+                    ),
+                    takes="minutes",
+                ),
+                advise(
                     "smooth-traffic",
                     f"Keep bulk writes that fill {traffic.target.index} apart from the daily peak",
                     effect="no write of the table is refused for its index",
+                    risk=Risk.LOW,
+                    reversible=True,
                     takes="a deploy",
                 ),
                 *raise_capacity(traffic, Direction.WRITE),
@@ -180,5 +192,7 @@ def _advice(hit: LimitHit, traffic: Traffic) -> Iterator[Advice]:
         )
     elif hit.cause == "provisioned":
         yield from raise_capacity(traffic, Direction.WRITE)
+    elif hit.cause == "max-on-demand":
+        yield raise_maximum(traffic, Direction.WRITE)
     elif hit.cause == "account-limit":
         yield raise_quota(traffic)

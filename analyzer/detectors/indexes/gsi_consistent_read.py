@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from msgspec import Struct
 
-from analyzer.detectors.advice import advise
+from analyzer.detectors.advice import advise, ask_owner
 from analyzer.detectors.thresholds import Share, Whole
 from analyzer.detectors.verdict import finding
 from analyzer.detectors.words import counted, percent, who
@@ -108,11 +108,17 @@ def _calls_of(caller: str | None, traffic: Traffic) -> float:
 
 def _advice(traffic: Traffic, caller: str | None, share: str) -> Iterator[Advice]:
     table, index = traffic.target.table, traffic.target.index
+    yield ask_owner(
+        caller,
+        f"since which version it reads {index} strongly: {share} of its calls fail, and no retry mends them",
+        "tells whether rolling that back is enough",
+    )
     yield advise(
-        "fix-caller",
-        f"Roll {who(caller)} back to what it asked before, or leave ConsistentRead out of reads of {index}:"
-        f" {share} of its calls fail, and no retry mends them",
+        "read-eventually",
+        f"Leave ConsistentRead out of reads of {index}, or roll {who(caller)} back to what it asked before",
         effect="the reads are served again, some of them stale",
+        risk=Risk.LOW,
+        reversible=True,
         takes="a deploy",
         snippet=f'table.query(IndexName="{index}", KeyConditionExpression=condition)  # no ConsistentRead',
     )
@@ -136,4 +142,5 @@ def _advice(traffic: Traffic, caller: str | None, share: str) -> Iterator[Advice
         risk=Risk.LOW,
         reversible=True,
         takes="a deploy",
+        snippet='table.update_item(Key=key, UpdateExpression=update, ReturnValues="ALL_NEW")["Attributes"]',
     )

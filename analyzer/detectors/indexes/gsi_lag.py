@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from msgspec import Struct
 
-from analyzer.detectors.advice import advise, aws, dimensions
+from analyzer.detectors.advice import advise, aws, statistics
 from analyzer.detectors.capacity import raise_capacity
 from analyzer.detectors.thresholds import Positive, Share, Whole
 from analyzer.detectors.verdict import finding
@@ -146,12 +146,7 @@ def _advice(traffic: Traffic) -> Iterator[Advice]:
         f"Look whether {target.index} refuses writes, and at AWS's health page: an index that is full, or hot on one"
         " key, falls behind",
         effect="tells a full index from a fault of the service",
-        command=aws(
-            target,
-            "cloudwatch get-metric-statistics --namespace AWS/DynamoDB --metric-name WriteThrottleEvents"
-            f" {dimensions(target)}"
-            " --statistics Sum --period 60 --start-time START --end-time END",
-        ),
+        command=aws(target, statistics(target, "WriteThrottleEvents", traffic.window)),
         takes="minutes",
     )
     if any(one.direction is Direction.WRITE and one.cause == "provisioned" for one in traffic.metric_throttles):

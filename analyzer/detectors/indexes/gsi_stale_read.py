@@ -100,9 +100,18 @@ def _came_of_it(stale: int, failed: int) -> str:
 def _advice(traffic: Traffic, failed: int) -> Iterator[Advice]:
     table, index = traffic.target.table, traffic.target.index
     yield advise(
+        "fix-caller",
+        f"Ask the owner of the caller what it does when {index} does not show its write yet: whether it waits, retries"
+        " or goes on",
+        effect="tells what a stale read does harm to",
+        takes="minutes",
+    )
+    yield advise(
         "return-written-value",
         f"Pass the written item on instead of looking for it in {index}: the write returns it",
         effect="the caller sees its own write, and saves a read",
+        risk=Risk.LOW,
+        reversible=True,
         takes="a deploy",
         snippet='table.update_item(Key=key, UpdateExpression=update, ReturnValues="ALL_NEW")["Attributes"]',
     )

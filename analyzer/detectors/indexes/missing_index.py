@@ -76,11 +76,20 @@ class MissingIndex(Struct, frozen=True):
             advice=(
                 advise(
                     "check-client",
-                    "Roll the caller back, or correct the index name:"
+                    "Look which index is meant:"
                     + (f" {near} is there" if near else f" the command lists those of {target.table}"),
-                    effect="calls succeed again",
+                    effect="tells a wrong name from an index that is yet to be built",
                     command=aws(target, f"dynamodb describe-table --table-name {quoted(target.table)}"),
                     takes="minutes",
+                ),
+                advise(
+                    "fix-caller",
+                    f"Roll {who(row.caller)} back, or correct the index name",
+                    effect="calls succeed again",
+                    risk=Risk.LOW,
+                    reversible=True,
+                    takes="a deploy",
+                    snippet=f'table.query(IndexName="{near or "the-index"}", KeyConditionExpression=condition)',
                 ),
                 advise(
                     "create-index",

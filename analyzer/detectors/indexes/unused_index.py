@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from msgspec import Struct
 
-from analyzer.detectors.advice import advise, aws, dimensions, quoted
+from analyzer.detectors.advice import advise, aws, days_before, quoted, statistics
 from analyzer.detectors.money import prices_at
 from analyzer.detectors.thresholds import Positive, Whole
 from analyzer.detectors.verdict import finding
@@ -128,6 +128,10 @@ def _scans_it_would_serve(traffic: Traffic) -> list[str]:
     return [name for name in traffic.place.partition_key if name in filtered]
 
 
+_KEPT_DAYS = 455
+"""So long CloudWatch keeps hours."""
+
+
 def _advice(traffic: Traffic, days: float) -> Iterator[Advice]:
     target = traffic.target
     yield advise(
@@ -137,9 +141,7 @@ def _advice(traffic: Traffic, days: float) -> Iterator[Advice]:
         effect="nothing that is read goes",
         command=aws(
             target,
-            "cloudwatch get-metric-statistics --namespace AWS/DynamoDB --metric-name ConsumedReadCapacityUnits"
-            f" {dimensions(target)}"
-            " --statistics Sum --period 86400 --start-time START --end-time END",
+            statistics(target, "ConsumedReadCapacityUnits", days_before(traffic.window, _KEPT_DAYS)),
         ),
         takes="minutes",
     )

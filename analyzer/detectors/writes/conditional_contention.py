@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from msgspec import Struct
 
-from analyzer.detectors.advice import advise, aws, dimensions
+from analyzer.detectors.advice import advise, aws, statistics
 from analyzer.detectors.thresholds import Share, Whole
 from analyzer.detectors.verdict import finding
 from analyzer.detectors.words import between, counted, number, percent, who
@@ -166,10 +166,13 @@ def _guard(row: PatternTraffic, traffic: Traffic) -> Guard:
 
 
 def _advice(guard: Guard, key: KeyShown | None, traffic: Traffic) -> Iterator[Advice]:
-    metric = (
-        "cloudwatch get-metric-statistics --namespace AWS/DynamoDB --metric-name ConditionalCheckFailedRequests"
-        f" {dimensions(traffic.target)} --statistics Sum --period 300"
-        " --start-time START --end-time END"
+    metric = statistics(traffic.target, "ConditionalCheckFailedRequests", traffic.window)
+    yield advise(
+        "check-client",
+        "Look how the failures go on, and ask the callers' owners what they do after one",
+        effect="tells whether tries in vain follow one another",
+        command=aws(traffic.target, metric),
+        takes="minutes",
     )
     yield advise(
         "retry-with-jitter",
@@ -178,7 +181,8 @@ def _advice(guard: Guard, key: KeyShown | None, traffic: Traffic) -> Iterator[Ad
         if guard is Guard.VERSION
         else "Take the failure as the answer that it is, and do not try again at once: each try costs a write",
         effect="fewer tries in vain",
-        command=aws(traffic.target, metric),
+        risk=Risk.LOW,
+        reversible=True,
         takes="a deploy",
         snippet='item = table.get_item(Key=key, ConsistentRead=True)["Item"]  # and condition on its version'
         if guard is Guard.VERSION
@@ -192,6 +196,7 @@ def _advice(guard: Guard, key: KeyShown | None, traffic: Traffic) -> Iterator[Ad
             risk=Risk.LOW,
             reversible=True,
             takes="a deploy",
+            snippet='table.update_item(Key=key, UpdateExpression="ADD done :n", ExpressionAttributeValues={":n": 1})',
         )
         yield advise(
             "use-queue",
@@ -200,4 +205,5 @@ def _advice(guard: Guard, key: KeyShown | None, traffic: Traffic) -> Iterator[Ad
             risk=Risk.LOW,
             reversible=True,
             takes="a deploy",
+            snippet="sqs.send_message(QueueUrl=queue, MessageBody=body, MessageGroupId=item_key)",
         )

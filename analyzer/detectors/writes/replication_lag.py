@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 import msgspec
 from msgspec import Struct
 
-from analyzer.detectors.advice import advise, ask_owner, aws, dimensions
+from analyzer.detectors.advice import advise, ask_owner, aws, statistics
 from analyzer.detectors.thresholds import Positive, Whole
 from analyzer.detectors.verdict import finding
 from analyzer.detectors.words import counted, number, who
@@ -187,12 +187,7 @@ def _tolerance_ms(traffic: Traffic) -> float | None:
 
 def _replica_throttles(region: str, traffic: Traffic) -> str:
     there = msgspec.structs.replace(traffic.target, region=region)
-    return aws(
-        there,
-        "cloudwatch get-metric-statistics --namespace AWS/DynamoDB --metric-name WriteThrottleEvents"
-        f" {dimensions(there)} --statistics Sum --period 60 --start-time START"
-        " --end-time END",
-    )
+    return aws(there, statistics(there, "WriteThrottleEvents", traffic.window))
 
 
 def _one_region() -> Advice:

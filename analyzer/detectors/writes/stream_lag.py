@@ -146,7 +146,7 @@ class StreamLag(Struct, frozen=True):
                 "throttled_puts": puts,
                 "declared_consumers": len(traffic.place.consumers) or None,
             },
-            advice=(_advice_readers() if many_reads else _advice_shards(traffic),),
+            advice=tuple(_advice_readers(traffic) if many_reads else _advice_shards(traffic)),
         )
 
 
@@ -183,28 +183,43 @@ def _advice_behind(consumer: str | None, who: str, traffic: Traffic) -> Iterator
     )
 
 
-def _advice_readers() -> Advice:
-    return advise(
+def _advice_readers(traffic: Traffic) -> Iterator[Advice]:
+    table = quoted(traffic.target.table)
+    yield advise(
+        "check-client",
+        "List who reads the stream: functions by their event source mappings, and applications of the Kinesis client",
+        effect="tells which reader may go",
+        command=aws(traffic.target, f"dynamodbstreams list-streams --table-name {table}"),
+        takes="minutes",
+    )
+    yield advise(
         "use-stream",
         "Let one reader take the stream and hand on what the others need (a topic, a bus), or use Kinesis with fan-out",
         effect="two readers a shard at most",
         risk=Risk.LOW,
         reversible=True,
         takes="a deploy",
+        snippet='sns.publish(TopicArn=topic, Message=json.dumps(record["dynamodb"], default=str))',
     )
 
 
-def _advice_shards(traffic: Traffic) -> Advice:
-    return advise(
+def _advice_shards(traffic: Traffic) -> Iterator[Advice]:
+    yield advise(
+        "check-client",
+        "Look which Kinesis stream the table writes into, and how many shards it has",
+        effect="tells the stream that is too small",
+        command=aws(
+            traffic.target,
+            f"dynamodb describe-kinesis-streaming-destination --table-name {quoted(traffic.target.table)}",
+        ),
+        takes="minutes",
+    )
+    yield advise(
         "use-stream",
         "Give the Kinesis stream more shards, or make it on demand",
         effect="it takes what the table writes",
-        command=aws(
-            traffic.target,
-            "kinesis update-stream-mode --stream-arn ARN --stream-mode-details StreamMode=ON_DEMAND",
-            changes=True,
-        ),
         risk=Risk.LOW,
         reversible=True,
         takes="minutes",
+        snippet="Type: AWS::Kinesis::Stream\nProperties:\n  StreamModeDetails: {StreamMode: ON_DEMAND}",
     )

@@ -127,9 +127,10 @@ def _advice(lock: HeldLock, key: KeyShown | None, traffic: Traffic) -> Iterator[
     yield advise(
         "release-lock",
         "Once its owner is known to be gone, give {key} back, on the condition that it is still what was seen"
+        + (": `terraform force-unlock` with the ID that the item shows" if is_terraform else "")
         + (unnamed if attribute is None and not is_terraform else ""),
         effect="the next attempt takes it",
-        command="terraform force-unlock LOCK_ID  # changes production"
+        command=None
         if is_terraform
         else aws(traffic.target, _release(attribute, traffic), changes=True),
         risk=Risk.HIGH,

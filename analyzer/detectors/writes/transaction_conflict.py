@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from msgspec import Struct
 
-from analyzer.detectors.advice import advise, aws, dimensions
+from analyzer.detectors.advice import advise, aws, statistics
 from analyzer.detectors.thresholds import Positive, Share, Whole
 from analyzer.detectors.verdict import finding
 from analyzer.detectors.words import counted, number, percent, who
@@ -145,17 +145,21 @@ def _reasons(traffic: Traffic) -> str | None:
 
 
 def _advice(told: Collisions, key: KeyShown | None, traffic: Traffic) -> Iterator[Advice]:
-    metric = (
-        "cloudwatch get-metric-statistics --namespace AWS/DynamoDB --metric-name TransactionConflict"
-        f" {dimensions(traffic.target)} --statistics Sum SampleCount --period 60"
-        " --start-time START --end-time END"
+    metric = statistics(traffic.target, "TransactionConflict", traffic.window, "Sum SampleCount")
+    yield advise(
+        "check-client",
+        "Look how the conflicts go on, and ask the callers' owners whether they retry a canceled transaction",
+        effect="tells a burst from a backlog that grows",
+        command=aws(traffic.target, metric),
+        takes="minutes",
     )
     yield advise(
         "retry-with-jitter",
         "Retry a canceled transaction whose reasons are conflicts or throttles alone, after a random wait; SDKs give up"
         " at once. Read the reasons one by one: a failed condition is an answer, and no retry mends it",
         effect="few conflicts reach a caller",
-        command=aws(traffic.target, metric),
+        risk=Risk.LOW,
+        reversible=True,
         takes="a deploy",
         snippet="retry = {c['Code'] for c in error.response['CancellationReasons']} <= {'None', 'TransactionConflict'}",
     )
@@ -188,4 +192,5 @@ def _advice(told: Collisions, key: KeyShown | None, traffic: Traffic) -> Iterato
             risk=Risk.LOW,
             reversible=True,
             takes="a deploy",
+            snippet="sqs.send_message(QueueUrl=queue, MessageBody=body, MessageGroupId=item_key)",
         )

@@ -153,7 +153,11 @@ def test_bursts_from_nothing_are_told_without_a_ratio() -> None:
 
 def test_capacity_that_cannot_be_lowered_today_is_told_as_low() -> None:
     one = only(traffic(place=place(decreases_today=27)))
-    assert (one.severity, one.cause, actions(one)) == (Severity.LOW, "no-decrease-left", ["schedule-scaling"])
+    assert (one.severity, one.cause, actions(one)) == (
+        Severity.LOW,
+        "no-decrease-left",
+        ["collect-longer", "schedule-scaling"],
+    )
     index = IndexDescription(name="GSI2", kind="gsi", provisioning=Provisioning(decreases_today=27))
     described = Place(table=table(), capacity=Capacity("PROVISIONED"))
     held = type(described)(capacity=described.capacity, table=_with_index(index))

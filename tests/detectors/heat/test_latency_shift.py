@@ -94,7 +94,7 @@ def test_sums_of_items_by_calls_tell_bigger_answers_too() -> None:
 
 def test_bigger_answers_explain_it() -> None:
     one = only(slower(10.0, (30.0,) * 5, days("ReturnedItemCount", "Average", 20.0, (100.0,) * 5)))
-    assert (one.cause, one.advice[0].action) == ("bigger-reads", "follow-pages")
+    assert (one.cause, one.advice[0].action) == ("bigger-reads", "check-client")
     assert "an answer has 100 items, usually 20" in one.summary
 
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from analyzer.detectors.heat.request_errors import RequestErrors
-from analyzer.model.finding import Change, Confidence, Direction, Finding, Severity
+from analyzer.model.finding import Change, Confidence, Direction, Finding, Risk, Severity
 from tests.support.calls import book, call
 from tests.support.evidence import refused, row, shape, traffic
 
@@ -61,8 +61,9 @@ def test_the_code_says_what_is_wrong(code: str, cause: str) -> None:
 
 
 def test_a_look_at_the_place_is_offered_where_it_helps() -> None:
-    (advice,) = only(failing(code="KMSDisabledException")).advice
-    assert (advice.command or "").endswith("# read-only")
+    look, mend = only(failing(code="KMSDisabledException")).advice
+    assert (look.command or "").endswith("# read-only")
+    assert [(one.action, one.risk) for one in (look, mend)] == [("check-client", Risk.NONE), ("fix-caller", Risk.LOW)]
     assert only(failing()).advice[0].command is None
 
 

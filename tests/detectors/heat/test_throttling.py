@@ -175,10 +175,13 @@ def test_the_maximum_that_was_set_is_told() -> None:
 
 
 def test_the_command_of_a_maximum_names_its_place() -> None:
-    table = only(limit("max-on-demand", Direction.WRITE)).advice[1].command or ""
-    assert "--on-demand-throughput MaxWriteRequestUnits=N" in table
-    index = only(limit("max-on-demand"), index=True).advice[1].command or ""
-    assert "Update={IndexName=GSI2,OnDemandThroughput={MaxReadRequestUnits=N}}" in index
+    most = Provisioning(most_read_units=4000.0, most_write_units=2000.0)
+    index = IndexDescription(name="GSI2", kind="gsi", provisioning=most)
+    place = Place(table=TableDescription(name="cases", provisioning=most, indexes=(index,)))
+    command = only(limit("max-on-demand", Direction.WRITE), place=place).advice[1].command or ""
+    assert "--on-demand-throughput MaxWriteRequestUnits=2500" in command
+    command = only(limit("max-on-demand"), index=True, place=place).advice[1].command or ""
+    assert "Update={IndexName=GSI2,OnDemandThroughput={MaxReadRequestUnits=5000}}" in command
 
 
 def asked(tries: int, part: float, level: KeyLevel = KeyLevel.PARTITION, **fields: Any) -> KeyHeat:

@@ -131,7 +131,8 @@ def by_action(one: Finding) -> dict[str, Advice]:
 
 
 def test_a_maximum_can_be_raised_and_taken_back() -> None:
-    advice = by_action(only(limit("max-on-demand"), target=GSI2))["raise-on-demand-maximum"]
+    used = series("ConsumedReadCapacityUnits", (600_000,), target=GSI2)
+    advice = by_action(only(limit("max-on-demand"), target=GSI2, metrics=(used,)))["raise-on-demand-maximum"]
     assert (advice.risk, advice.reversible) == (Risk.LOW, True)
     assert "update-table" in (advice.command or "")
     assert (advice.command or "").endswith("# changes production")

@@ -53,6 +53,7 @@ def test_no_throttle_no_finding() -> None:
     [
         ("key-range", ["fix-caller", "change-key", "narrow-projection"]),
         ("provisioned", ["fix-caller", "raise-index-capacity"]),
+        ("max-on-demand", ["fix-caller", "raise-on-demand-maximum"]),
         ("account-limit", ["fix-caller", "raise-account-quota"]),
         ("unknown", ["fix-caller"]),
     ],
@@ -97,7 +98,7 @@ def used(*units: float, mode: str = "PROVISIONED", provisioned: float | None = 1
 def test_nine_tenths_of_its_capacity_without_a_refusal_is_no_headroom() -> None:
     (one,) = found(used(90, 90, 90))
     assert (one.severity, one.evidence["used_share"], one.cause) == (Severity.LOW, 0.9, None)
-    assert [advice.action for advice in one.advice] == ["smooth-traffic", "raise-index-capacity"]
+    assert [advice.action for advice in one.advice] == ["collect-longer", "smooth-traffic", "raise-index-capacity"]
     (aimed,) = found(used(90, scaling=(scaling(500, WRITE, target=GSI2, target_share=0.9),)))
     assert aimed.because == "autoscaling aims at 90%"
 

@@ -32,7 +32,12 @@ def test_refused_strong_reads_of_an_index_are_critical_where_they_are_most_of_wh
         Confidence.CERTAIN,
     )
     assert one.evidence["refused_calls"] == 12
-    assert [advice.action for advice in one.advice] == ["fix-caller", "read-base-table", "return-written-value"]
+    assert [advice.action for advice in one.advice] == [
+        "fix-caller",
+        "read-eventually",
+        "read-base-table",
+        "return-written-value",
+    ]
 
 
 @pytest.mark.parametrize(("calls", "severity"), [(50, Severity.CRITICAL), (49, Severity.HIGH)])
@@ -101,6 +106,7 @@ def test_reads_of_the_table_and_values_that_are_passed_on_can_be_taken_back() ->
     (one,) = found(refusing())
     assert [(advice.risk, advice.reversible) for advice in one.advice] == [
         (Risk.NONE, None),
+        (Risk.LOW, True),
         (Risk.LOW, True),
         (Risk.LOW, True),
     ]

@@ -51,7 +51,7 @@ def test_a_read_of_the_index_half_a_second_after_a_write_of_its_key_is_a_risk() 
     (one,) = found(write(), read())
     assert (one.severity, one.confidence, one.index) == (Severity.LOW, Confidence.LIKELY, "GSI2")
     assert (one.evidence["gap_median_ms"], one.evidence["results_known"]) == (500, 0)
-    assert [advice.action for advice in one.advice] == ["return-written-value", "read-base-table"]
+    assert [advice.action for advice in one.advice] == ["fix-caller", "return-written-value", "read-base-table"]
 
 
 @pytest.mark.parametrize(("at", "is_found"), [(1.0, True), (1.001, False)])
@@ -215,6 +215,7 @@ def test_a_strong_read_and_a_condition_can_be_taken_back() -> None:
     (one,) = found(write(), read(), lost())
     assert [(advice.risk, advice.reversible) for advice in one.advice] == [
         (Risk.NONE, None),
+        (Risk.LOW, True),
         (Risk.LOW, True),
         (Risk.LOW, True),
     ]

@@ -87,5 +87,6 @@ def test_an_index_can_be_created_and_deleted_again() -> None:
     (one,) = found(traffic(GSI9, refusals=(REFUSED,)))
     assert [(advice.action, advice.risk, advice.reversible) for advice in one.advice] == [
         ("check-client", Risk.NONE, None),
+        ("fix-caller", Risk.LOW, True),
         ("create-index", Risk.LOW, True),
     ]

@@ -41,12 +41,13 @@ def test_version_checks_that_keep_failing_on_one_key_are_medium() -> None:
     assert one.summary.startswith("40 of 100 UpdateItem of api to {key} in cases (40%) failed")
     assert (one.evidence["keys_seen"], one.evidence["key_failures"]) == (1, 40)
     assert [(advice.action, advice.reversible) for advice in one.advice] == [
-        ("retry-with-jitter", None),
+        ("check-client", None),
+        ("retry-with-jitter", True),
         ("split-item", True),
         ("use-queue", True),
     ]
-    assert one.advice[0].text.startswith("Read the item again, strongly")
-    assert "ConsistentRead=True" in (one.advice[0].snippet or "")
+    assert one.advice[1].text.startswith("Read the item again, strongly")
+    assert "ConsistentRead=True" in (one.advice[1].snippet or "")
 
 
 def of_keys(*times: int) -> list[Any]:
@@ -78,7 +79,7 @@ def test_a_key_with_half_of_the_failures_is_the_one_to_look_at(times: tuple[int,
 def test_failures_on_a_new_key_each_time_are_low_and_name_none() -> None:
     (one,) = found(*(lost(1, item(f"JOB#{n}", "META"))[0] for n in range(40)))
     assert (one.severity, one.key) == (Severity.LOW, None)
-    assert [advice.action for advice in one.advice] == ["retry-with-jitter"]
+    assert [advice.action for advice in one.advice] == ["check-client", "retry-with-jitter"]
 
 
 def test_where_keys_are_not_known_version_checks_are_medium() -> None:
@@ -110,8 +111,8 @@ def test_what_is_meant_to_fail_is_low(of: Any, cause: str) -> None:
     (one,) = found(*lost(of=of), of=of)
     assert (one.severity, one.cause) == (Severity.LOW, cause)
     assert (one.confidence is Confidence.LIKELY) is (cause == "unknown")
-    assert one.advice[0].text.startswith("Take the failure as the answer")
-    assert "ReturnValuesOnConditionCheckFailure" in (one.advice[0].snippet or "")
+    assert one.advice[1].text.startswith("Take the failure as the answer")
+    assert "ReturnValuesOnConditionCheckFailure" in (one.advice[1].snippet or "")
 
 
 @pytest.mark.parametrize("condition", ["lock_version = ?", "attribute_not_exists(PK) OR version < ?"])

@@ -86,7 +86,10 @@ def test_readers_that_are_refused_are_too_many(refused: float, served: float, co
             served,
             0,
         )
-        assert [(advice.action, advice.reversible) for advice in one.advice] == [("use-stream", True)]
+        assert [(advice.action, advice.reversible) for advice in one.advice] == [
+            ("check-client", None),
+            ("use-stream", True),
+        ]
 
 
 def test_how_many_consumers_are_declared_is_told() -> None:
@@ -100,8 +103,8 @@ def test_a_stream_with_too_few_shards_is_told() -> None:
     (one,) = found(series("ThrottledPutRecordCount", (4.0, 6.0), **puts))
     assert (one.cause, one.severity) == ("puts-throttled", Severity.MEDIUM)
     assert (one.evidence["throttled_puts"], one.evidence["throttled_share"]) == (10, 0)
-    assert "changes production" in (one.advice[0].command or "")
-    assert one.advice[0].reversible is True
+    assert "read-only" in (one.advice[0].command or "")
+    assert "StreamMode: ON_DEMAND" in (one.advice[1].snippet or "")
     assert found(series("ThrottledPutRecordCount", (4.0, 5.0), **puts)) == []
 
 

@@ -48,7 +48,7 @@ def test_conflicts_of_one_in_a_hundred_are_medium_and_name_the_item() -> None:
     assert (one.severity, one.confidence, one.direction) == (Severity.MEDIUM, Confidence.CERTAIN, Direction.WRITE)
     assert (one.key, one.evidence["key_conflicts"]) == ({"PK": "TOTAL", "SK": "DAY"}, 20)
     assert one.evidence["cancellations"] == "TransactionConflict 20 (part 1)"
-    assert [advice.action for advice in one.advice] == ["retry-with-jitter", "shard-key"]
+    assert [advice.action for advice in one.advice] == ["check-client", "retry-with-jitter", "shard-key"]
     assert one.because is None
 
 
@@ -116,7 +116,8 @@ def test_conflicts_that_become_more_get_a_queue() -> None:
     (one,) = found(*growing(10, 15, (90, 85)), requests=500)
     assert "1.5 times as often in the end as at first" in one.summary
     assert [(advice.action, advice.reversible) for advice in one.advice] == [
-        ("retry-with-jitter", None),
+        ("check-client", None),
+        ("retry-with-jitter", True),
         ("shard-key", True),
         ("use-queue", True),
     ]
@@ -126,20 +127,20 @@ def test_conflicts_that_rise_with_the_load_are_no_backlog() -> None:
     (one,) = found(*growing(10, 40, (90, 360)), requests=500)
     assert (one.severity, one.evidence["growth"]) == (Severity.MEDIUM, 1.0)
     assert "in the end" not in one.summary
-    assert [advice.action for advice in one.advice] == ["retry-with-jitter", "shard-key"]
+    assert [advice.action for advice in one.advice] == ["check-client", "retry-with-jitter", "shard-key"]
 
 
 def test_where_the_book_holds_failures_alone_nothing_is_said_of_growth() -> None:
     (one,) = found(*growing(10, 40, (0, 0)), requests=500)
     assert one.evidence["growth"] is None
     assert "in the end" not in one.summary
-    assert [advice.action for advice in one.advice] == ["retry-with-jitter", "shard-key"]
+    assert [advice.action for advice in one.advice] == ["check-client", "retry-with-jitter", "shard-key"]
 
 
 def test_transactions_of_one_item_need_none() -> None:
     (one,) = found(*hits(20, members=1))
-    assert [advice.action for advice in one.advice] == ["retry-with-jitter", "drop-transaction"]
-    assert one.advice[1].reversible is True
+    assert [advice.action for advice in one.advice] == ["check-client", "retry-with-jitter", "drop-transaction"]
+    assert one.advice[2].reversible is True
 
 
 @pytest.mark.parametrize(("times", "named"), [(10, {"PK": "TOTAL", "SK": "DAY"}), (9, None)])
@@ -151,7 +152,7 @@ def test_a_key_with_half_of_the_conflicts_is_named(times: int, named: dict[str, 
 def test_of_many_items_none_is_named() -> None:
     (one,) = found(*(conflict(n, parts=on(item(f"J{n}", "M")), members=2) for n in range(20)))
     assert (one.key, one.evidence["keys"]) == (None, 20)
-    assert [advice.action for advice in one.advice] == ["retry-with-jitter"]
+    assert [advice.action for advice in one.advice] == ["check-client", "retry-with-jitter"]
 
 
 def test_each_reason_counts_for_itself() -> None:
