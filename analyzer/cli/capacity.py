@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import ExitStack
 from pathlib import Path  # noqa: TC003 -- typer evaluates the annotations
 from typing import TYPE_CHECKING, Annotated
 
@@ -196,5 +197,6 @@ def _from_aws(
     length = duration_of("--since", since)
     if not _SHORTEST_MS <= length <= _LONGEST_MS:
         raise UsageError(f"--since {since}: CloudWatch has minutes of 10m to 14d")
-    files = logs_of(logs)
-    return with_aws(lambda aws, region: look(aws, region, bench, table, length, files), *place)
+    with ExitStack() as stack:
+        files = logs_of(logs, stack)
+        return with_aws(lambda aws, region: look(aws, region, bench, table, length, files), *place)
