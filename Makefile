@@ -13,7 +13,7 @@ install: $(STAMP) ## make .venv from both lock files
 
 $(STAMP): requirements.lock requirements-dev.lock pyproject.toml deploy/sampler/pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "dynascope needs Python 3.11 or newer; set PYTHON=python3.11")'
-	@echo "making .venv (about two minutes the first time)"
+	@echo "making .venv (two to five minutes the first time, as the network and the disk allow)"
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock -r requirements-dev.lock
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e . -e deploy/sampler
