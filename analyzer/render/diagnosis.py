@@ -12,7 +12,7 @@ from analyzer.planning.headline import explained_by
 from analyzer.render.words import before_words, clock, compact, gap_words, place, plain
 
 if TYPE_CHECKING:
-    from analyzer.model.finding import Change
+    from analyzer.model.finding import Change, Finding
     from analyzer.model.instant import Instant
     from analyzer.planning.compared import Compared
     from analyzer.planning.diagnosis import Diagnosis
@@ -93,23 +93,25 @@ def dark_words(diagnosis: Diagnosis) -> list[str]:
 
 
 def other_words(diagnosis: Diagnosis) -> list[str]:
-    """Name what else is high and certain, and stands in no other line: first what the first line does not explain."""
+    """Name what else is high or critical, and stands in no other line: first what the first line does not explain.
+
+    What is not certain says so: `HIGH hot-key of orders, likely: …`.
+    """
     report, lead = diagnosis.report, diagnosis.lead
     told = " ".join((report.verdict.text, *diagnosis.facts))
     explained = () if lead is None else explained_by(report, lead)
-    grave = [
-        one
-        for one in report.findings
-        if one is not lead and one.severity.rank >= Severity.HIGH.rank and one.confidence is Confidence.CERTAIN
-    ]
+    grave = [one for one in report.findings if one is not lead and one.severity.rank >= Severity.HIGH.rank]
     grave = [one for one in grave if one.status not in {Status.SNOOZED, Status.CLOSED} and one.summary not in told]
     grave.sort(key=lambda one: (one in explained, weight_of(one)))
-    named = [
-        plain(f"{one.severity.value.upper()} {one.detector} of {place(one.table, one.index)}: {one.summary}")
-        for one in grave[:_MOST_OTHERS]
-    ]
+    named = [_other(one) for one in grave[:_MOST_OTHERS]]
     more = len(grave) - _MOST_OTHERS
-    return [*named, *([f"and {more} more that are high and certain: --format json lists them"] if more > 0 else [])]
+    return [*named, *([f"and {more} more that are high or critical: --format json lists them"] if more > 0 else [])]
+
+
+def _other(finding: Finding) -> str:
+    sure = "" if finding.confidence is Confidence.CERTAIN else f", {finding.confidence.value}"
+    where = place(finding.table, finding.index)
+    return plain(f"{finding.severity.value.upper()} {finding.detector} of {where}{sure}: {finding.summary}")
 
 
 def spent_words(diagnosis: Diagnosis) -> str:

@@ -358,7 +358,7 @@ def test_the_verdict_is_as_sure_as_the_finding_that_its_first_line_is_of() -> No
     assert verdict["text"].startswith("one key or range of cases is over its partition limit")
 
 
-def test_what_is_high_and_certain_is_always_on_the_screen() -> None:
+def test_what_is_high_is_always_on_the_screen() -> None:
     others = [found("gsi-back-pressure", summary=f"index {n} pushes back", id=f"index-{n}") for n in range(5)]
     quiet = found("gsi-back-pressure", summary="somebody knows", id="quiet", status=Status.SNOOZED)
     diagnosis = diagnose_report(
@@ -366,8 +366,17 @@ def test_what_is_high_and_certain_is_always_on_the_screen() -> None:
     )
     for said in (render_diagnosis(diagnosis), render_diagnosis_markdown(diagnosis)):
         assert "HIGH gsi-back-pressure of cases: index 0 pushes back" in said.replace("\\", "")
-        assert "and 2 more that are high and certain" in said
+        assert "and 2 more that are high or critical" in said
         assert "somebody knows" not in said
+
+
+def test_what_is_high_and_not_certain_stands_beside_it_and_says_how_sure() -> None:
+    other = found("hot-key", summary="one key takes it", id="key", confidence=Confidence.LIKELY)
+    less = found("full-scan", Severity.MEDIUM, summary="it reads all", id="scan", confidence=Confidence.LIKELY)
+    diagnosis = diagnose_report(report(found(), other, less), Means(), now=WINDOW.end)
+    for said in (render_diagnosis(diagnosis), render_diagnosis_markdown(diagnosis)):
+        assert "HIGH hot-key of cases, likely: one key takes it" in said.replace("\\", "")
+        assert "it reads all" not in said
 
 
 def test_a_fault_of_the_table_is_none_of_the_index_that_was_asked_for() -> None:
