@@ -6,7 +6,17 @@ import textwrap
 from typing import TYPE_CHECKING
 
 from analyzer.model.sight import GapReason, SourceName
-from analyzer.render.words import elsewhere, fold, gap_words, head_words, life_words, place, plain, verdict_words
+from analyzer.render.words import (
+    elsewhere,
+    fold,
+    gap_words,
+    head_words,
+    life_words,
+    place,
+    plain,
+    verdict_words,
+    why_words,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -39,8 +49,7 @@ def _finding(finding: Finding, mark: str, report: Report) -> Iterator[str]:
     words = [finding.severity.value.upper(), finding.detector, where]
     words += [plain(finding.cause)] if finding.cause else []
     yield f"{plain(finding.id):12}  {mark}{'  '.join(words)}  {life_words(finding)}"
-    told = [finding.summary, *([finding.because] if finding.because else [])]
-    for text in told:
+    for text in filter(None, (finding.summary, why_words(finding))):
         yield from textwrap.wrap(
             plain(text), _WIDTH, initial_indent=_INDENT, subsequent_indent=_INDENT, break_on_hyphens=False
         )

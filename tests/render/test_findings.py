@@ -37,6 +37,14 @@ def test_that_an_allowance_has_ended_is_said(report: Report) -> None:
     assert f"              {ended}\n" in text
 
 
+def test_a_reason_that_ends_the_sentence_is_not_said_again(report: Report) -> None:
+    why = "DynamoDB refused its requests for the key range"
+    told = msgspec.structs.replace(HOT, summary=f"one key is hot: {why}", because=why, caused_by=None)
+    text = render_findings(msgspec.structs.replace(report, findings=(told,)))
+    assert text.endswith(f"\n              one key is hot: {why}\n")
+    assert text.count(f"              {why}") == 0
+
+
 def test_a_finding_without_times_cause_or_reason_is_told_all_the_same(report: Report) -> None:
     bare = msgspec.structs.replace(HOT, status=Status.SNOOZED, because=None, cause=None, first_seen=None)
     text = render_findings(msgspec.structs.replace(report, findings=(bare,)))
