@@ -103,7 +103,10 @@ class SeenBeside:
             only = set(self._policies) == {"template"}
             return _KEYLESS if only else "its keys stand in clear: write the value as the application does"
         if salt is None:
-            return "its keys are tokens: give the sampler's salt with --salt-file, or the token itself"
+            return (
+                "its keys are tokens: give the sampler's salt with --salt-file, or the token itself, which\n"
+                "  `dynascope analyze LOG --keys token` shows where a report shows <id>"
+            )
         if self._salts and salt.id not in self._salts:
             return f"its tokens are of {_named('the salt', self._salts)}, and not of {salt.id}, which was given"
         return "check the value: it is written as the application does, or as a token"

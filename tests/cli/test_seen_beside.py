@@ -61,5 +61,6 @@ def test_a_key_that_nobody_asked_for_says_how_keys_are_written() -> None:
     )
     token = {"keys": "token", "salt_id": "abc"}
     assert "its keys are tokens: give the sampler's salt" in why(token)
+    assert "`dynascope analyze LOG --keys token` shows" in why(token)
     assert f"its tokens are of the salt abc, and not of {SALT.id}, which was given" in why(token, salt=SALT)
     assert "check the value: it is written as" in why({"keys": "token", "salt_id": SALT.id}, salt=SALT)
