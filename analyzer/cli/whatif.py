@@ -37,6 +37,7 @@ def whatif(  # noqa: PLR0913, PLR0917 -- one parameter an option
         str, typer.Option("--shard", metavar="ATTRIBUTE=VALUE", help="the partition key that is to be split")
     ],
     into: Annotated[int, typer.Option("--into", min=2, max=1000, metavar="N", help="into how many parts")],
+    index: Annotated[str | None, typer.Option(metavar="INDEX", help="its index, as TABLE/INDEX")] = None,
     output: Annotated[_Format, typer.Option("--format", help="how to print the outcome")] = _Format.TEXT,
     salt_file: Annotated[Path | None, typer.Option(metavar="FILE", help="secret that the samplers share")] = None,
     config: Annotated[
@@ -71,13 +72,14 @@ def whatif(  # noqa: PLR0913, PLR0917 -- one parameter an option
     attribute, equals, value = shard.partition("=")
     if not (attribute and equals and value):
         raise UsageError("--shard names an attribute and a value, such as PK=METRIC#daily_total")
-    name, _, index = table.partition("/")
+    name, index = _place(table, index)
+    table = name if index is None else f"{name}/{index}"
     salt = salt_of(settings_of(config, None, None, salt_file))
-    key = KeyAsked(table=name, attribute=attribute, value=value, index=index or None, salt=salt)
+    key = KeyAsked(table=name, attribute=attribute, value=value, index=index, salt=salt)
     files = [LogFile(path) for path in expand(logs)]
     for said in choose(files, shape, mapping):
         typer.echo(f"dynascope: {said}", err=True)
-    seen = SeenBeside(name, index or None)
+    seen = SeenBeside(name, index)
     asked = [one for file in files for one in requests_at(key, read_blocks(file), seen)]
     for file in files:
         if file.breaks_off is not None:
@@ -102,6 +104,14 @@ def whatif(  # noqa: PLR0913, PLR0917 -- one parameter an option
         write(msgspec.json.format(msgspec.json.encode(outcome)).decode() + "\n")
         return
     write("".join(f"{line}\n" for line in _lines(outcome, attribute, table)))
+
+
+def _place(table: str, index: str | None) -> tuple[str, str | None]:
+    """Take table and index apart; raises UsageError where two indexes are named."""
+    name, _, told = table.partition("/")
+    if told and index and told != index:
+        raise UsageError(f"{table} --index {index}: name one index, as TABLE/INDEX or with --index")
+    return name, index or told or None
 
 
 def _lines(outcome: Outcome, attribute: str, table: str) -> Iterator[str]:

@@ -133,6 +133,17 @@ def test_a_shard_without_attribute_or_value_is_wrong_usage(shard: str, tmp_path:
     assert "--shard names an attribute and a value" in str(done.exception)
 
 
+def test_an_index_is_named_with_the_table_or_by_the_option(tmp_path: Path) -> None:
+    entry = record(index_keys={"by-day": {"PK": {"S": "METRIC#daily_total"}}})
+    option = ("--index", "by-day")
+    told = run(tmp_path, entry, table="metrics/by-day").stdout
+    assert "to that PK of metrics/by-day in" in told
+    assert run(tmp_path, entry, args=option).stdout == told
+    assert run(tmp_path, entry, args=option, table="metrics/by-day").stdout == told
+    done = run(tmp_path, entry, args=option, table="metrics/by-user")
+    assert "metrics/by-user --index by-day: name one index" in str(done.exception)
+
+
 def test_units_are_those_of_the_place_else_the_total_else_the_least() -> None:
     told = asked(
         record(consumed={"total": 5, "table": 2}),
