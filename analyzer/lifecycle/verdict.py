@@ -91,8 +91,13 @@ def _seen(findings: Iterable[Finding]) -> str:
     first = next((one for one in found if one.caused_by is None), None)
     if first is None:
         return ""
-    place = first.table if first.index is None else f"{first.table}/{first.index}"
-    return f"; what is seen: {first.detector} of {place}"
+    return f"; what is seen: {first.detector} of {_place(first)}"
+
+
+def _place(finding: Finding) -> str:
+    """Write `table` or `table/index`, and of a log that names none, that."""
+    table = finding.table or "an unnamed table"
+    return table if finding.index is None else f"{table}/{finding.index}"
 
 
 def _is_loss(gap: Gap) -> bool:
@@ -150,10 +155,13 @@ def _clean_at_table_level(findings: tuple[Finding, ...], measured: list[Traffic]
 
 
 def _lesser(findings: tuple[Finding, ...]) -> str:
-    """Count what is no fault: lesser findings, and those that somebody knows of."""
-    snoozed = sum(finding.status is Status.SNOOZED for finding in findings)
-    lesser = len(findings) - snoozed
-    told = f", {lesser} lesser findings" if lesser > 1 else ", 1 lesser finding" if lesser else ""
+    """Count what is no fault, lesser findings and those that somebody knows of, and name the worst of the former."""
+    lesser = [finding for finding in findings if finding.status is not Status.SNOOZED]
+    snoozed = len(findings) - len(lesser)
+    told = ""
+    if lesser:
+        many = f"{len(lesser)} lesser findings (worst: " if len(lesser) > 1 else "1 lesser finding ("
+        told = f", {many}{lesser[0].detector} of {_place(lesser[0])}, {lesser[0].severity.value})"
     return told + (f", {snoozed} snoozed" if snoozed else "")
 
 

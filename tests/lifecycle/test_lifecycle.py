@@ -453,7 +453,8 @@ def test_a_hole_in_history_hides_no_fault_of_now() -> None:
 def test_a_clean_verdict_counts_what_is_snoozed_apart_from_lesser_findings() -> None:
     known = snoozed(finding(severity=Severity.CRITICAL))
     told = verdict_of((known, finding("n-plus-one", Severity.LOW)), (), (line(),), ())
-    assert told.text == "clean: 10 requests to 1 table, nothing high or critical, 1 lesser finding, 1 snoozed"
+    few = "1 lesser finding (n-plus-one of cases, low), 1 snoozed"
+    assert told.text == f"clean: 10 requests to 1 table, nothing high or critical, {few}"
     assert verdict_of((known,), (), (line(),), ()).text.endswith("nothing high or critical, 1 snoozed")
 
 
@@ -483,12 +484,12 @@ def test_clean_names_few_of_what_was_not_judged_and_counts_the_others(names: str
         (
             (finding(severity=Severity.LOW),),
             (line(1), line(2, "other")),
-            "clean: 3 requests to 2 tables, nothing high or critical, 1 lesser finding",
+            "clean: 3 requests to 2 tables, nothing high or critical, 1 lesser finding (hot-key of cases, low)",
         ),
         (
             (finding(severity=Severity.LOW), finding(severity=Severity.LOW, subject="x")),
             (line(1),),
-            "clean: 1 request to 1 table, nothing high or critical, 2 lesser findings",
+            "clean: 1 request to 1 table, nothing high or critical, 2 lesser findings (worst: hot-key of cases, low)",
         ),
     ],
 )
