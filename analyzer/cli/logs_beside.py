@@ -14,7 +14,8 @@ from analyzer.ahead import wall_clock
 from analyzer.cli.reading import LogFile, read_blocks
 from analyzer.cli.stretch import cut, in_time_order
 from analyzer.diagnose import as_beside, judge
-from analyzer.model.instant import Instant, format_instant, parse_instant
+from analyzer.model.instant import MINUTE_MS, Instant, format_instant, parse_instant
+from analyzer.model.sight import Gap, GapReason, SourceName
 from analyzer.recording_lines import CounterLine, RequestLine, request_bytes
 from analyzer.recording_requests import tables_of
 from analyzer.requests.digest_block import Line, ReadCounters, fault_of, read_lines
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
 
     from analyzer.diagnose import Bench
     from analyzer.model.report import Report
-    from analyzer.model.sight import Gap
     from analyzer.model.window import Window
     from analyzer.recording import Recording
 
@@ -70,6 +70,7 @@ class LogsBeside:
         self.strays = 0
         self._now = clock()
         self._stray_times: tuple[Instant, Instant] | None = None
+        self._outside: tuple[Instant, Instant] | None = None
 
     def blocks(self) -> Iterator[bytes]:
         """Yield the lines in blocks, at home in the table's account and region where they name none."""
@@ -108,9 +109,11 @@ class LogsBeside:
                         yield newest if line.counter is not None else time, text, line
 
     def _pass_over(self, text: bytes, time: Instant) -> None:
-        """Count a line of another time where that cannot be one: before DynamoDB, or ahead of the clock."""
-        is_stray = time < FIRST or time > self._now + _AHEAD_MS
-        if is_stray and self._place.table.encode() in text:
+        """Note the time of a line outside the stretch; count it where that cannot be: before DynamoDB, or ahead."""
+        if FIRST <= time <= self._now + _AHEAD_MS:
+            first, last = self._outside or (time, time)
+            self._outside = min(first, time), max(last, time)
+        elif self._place.table.encode() in text:
             self.strays += 1
             first, last = self._stray_times or (time, time)
             self._stray_times = min(first, time), max(last, time)
@@ -166,6 +169,17 @@ class LogsBeside:
         for log in self._logs:
             if log.breaks_off is not None:
                 yield shortfall("damaged", because=log.breaks_off)
+        if self._outside is not None and not self.kept + self.others + self.nameless:
+            yield self._of_another_time(*self._outside)
+
+    def _of_another_time(self, first: Instant, last: Instant) -> Gap:
+        """Say which time the logs are of, and the end to ask for; a stretch ends with a whole minute."""
+        (day, since), (until_day, until) = ((text[:10], text[11:19]) for text in map(format_instant, (first, last)))
+        when = f"{since}–{until} of {day}" if day == until_day else f"{since} of {day} to {until} of {until_day}"
+        end = (last // MINUTE_MS + 1) * MINUTE_MS
+        told = f"the log covers {when}, nothing of the stretch looked at"
+        hint = f"use --at {format_instant(end)[:19]}Z" if end <= self._now else None
+        return Gap(SourceName.REQUEST_LOG, GapReason.MISUSED, told, hint, self._place.table)
 
 
 def logs_of_look(logs: Sequence[LogFile], recording: Recording) -> LogsBeside | None:

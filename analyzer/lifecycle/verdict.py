@@ -101,8 +101,9 @@ def _place(finding: Finding) -> str:
 
 
 def _is_loss(gap: Gap) -> bool:
-    """Whether a gap takes anything of what was asked for; a hole in the past hides no fault of now."""
-    return gap.reason not in _NO_LOSS and gap.source is not SourceName.HISTORY
+    """Whether a gap takes anything of what was asked for; a hole in the past, or a log of it, hides no fault of now."""
+    is_old_log = gap.source is SourceName.REQUEST_LOG and gap.reason is GapReason.MISUSED
+    return gap.reason not in _NO_LOSS and gap.source is not SourceName.HISTORY and not is_old_log
 
 
 def _way_of_seeing(gap: Gap) -> tuple[bool, bool]:

@@ -86,9 +86,15 @@ def _row(line: Compared, table: str) -> tuple[str, ...]:
 
 
 def dark_words(diagnosis: Diagnosis) -> list[str]:
-    """Say what was not visible, what may not be read first, what is switched off last."""
+    """Say what was not visible: what was asked amiss first, then what may not be read, what is switched off last."""
     gaps = diagnosis.report.gaps
-    order = {GapReason.DENIED: 0, GapReason.BUDGET: 1, GapReason.LATE: 2, GapReason.NOT_ENABLED: 9}
+    order = {
+        GapReason.MISUSED: -1,
+        GapReason.DENIED: 0,
+        GapReason.BUDGET: 1,
+        GapReason.LATE: 2,
+        GapReason.NOT_ENABLED: 9,
+    }
     return list(dict.fromkeys(gap_words(gap) for gap in sorted(gaps, key=lambda gap: order.get(gap.reason, 5))))
 
 

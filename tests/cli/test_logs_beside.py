@@ -3,6 +3,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+import pytest
+
 from analyzer.cli.logs_beside import LogsBeside, Place
 from analyzer.cli.reading import LogFile
 from analyzer.model.instant import format_instant, parse_instant
@@ -20,13 +22,13 @@ def call(at_ms: int, table: str | None = "orders", **fields: Any) -> str:
     return json.dumps({"v": 1, "time": format_instant(START + at_ms), "op": "Scan", "table": table, **fields})
 
 
-def beside(folder: Path, *logs: list[str]) -> LogsBeside:
+def beside(folder: Path, *logs: list[str], now: int = START + 60_000) -> LogsBeside:
     files = []
     for number, lines in enumerate(logs):
         file = folder / f"{number}.jsonl"
         file.write_text("".join(f"{line}\n" for line in lines))
         files.append(LogFile(file))
-    return LogsBeside(files, WINDOW, ORDERS)
+    return LogsBeside(files, WINDOW, ORDERS, lambda: now)
 
 
 def read(logs: LogsBeside) -> list[dict[str, Any]]:
@@ -63,6 +65,27 @@ def test_what_cannot_be_read_is_a_gap(tmp_path: Path) -> None:
     assert not read(logs)
     (gap,) = logs.gaps()
     assert gap.detail.startswith("3 lines of the request log are no records: ")
+
+
+@pytest.mark.parametrize(
+    ("times", "told", "hint"),
+    [
+        ([-3_600_000, -3_500_000], "01:30:00–01:31:40 of 2026-06-01", "use --at 2026-06-01T01:32:00Z"),
+        ([-9_000_001, -60_000], "23:59:59 of 2026-05-31 to 02:29:00 of 2026-06-01", "use --at 2026-06-01T02:30:00Z"),
+        ([90_000], "02:31:30–02:31:30 of 2026-06-01", None),
+    ],
+)
+def test_logs_of_another_time_say_of_which_and_what_to_ask(
+    tmp_path: Path, times: list[int], told: str, hint: str | None
+) -> None:
+    logs = beside(tmp_path, [call(at) for at in times], now=START + 90_000)
+    assert not read(logs)
+    (gap,) = logs.gaps()
+    assert gap.detail == f"the log covers {told}, nothing of the stretch looked at"
+    assert (gap.hint, gap.table) == (hint, "orders")
+    some = beside(tmp_path, [call(at) for at in (*times, 5)], now=START + 90_000)
+    assert len(read(some)) == 1
+    assert not list(some.gaps())
 
 
 def test_times_that_cannot_be_are_told_and_those_of_another_day_are_not(tmp_path: Path) -> None:

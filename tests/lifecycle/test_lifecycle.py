@@ -450,6 +450,12 @@ def test_a_hole_in_history_hides_no_fault_of_now() -> None:
     assert verdict_of((), (gap,), (), ()).text == "cannot tell: no request was seen"
 
 
+def test_a_log_of_another_time_hides_no_fault_of_now() -> None:
+    gap = Gap(SourceName.REQUEST_LOG, GapReason.MISUSED, "the log covers yesterday")
+    assert verdict_of((), (gap,), (line(),), ()).state is VerdictState.CLEAN
+    assert verdict_of((), (gap,), (), ()).text == "cannot tell: no request was seen; the log covers yesterday"
+
+
 def test_a_clean_verdict_counts_what_is_snoozed_apart_from_lesser_findings() -> None:
     known = snoozed(finding(severity=Severity.CRITICAL))
     told = verdict_of((known, finding("n-plus-one", Severity.LOW)), (), (line(),), ())
