@@ -51,7 +51,10 @@ class MissingPagination(Struct, frozen=True):
     def _takes_one_page(self, paging: Paging, left: list[Call]) -> bool:
         if not left or len(left) / (len(paging.left) + paging.followed) < self.left_share:
             return False
-        return len(left) >= self.least_left or len(left) >= self.left_share * len(paging.begun)
+        if len(left) >= self.least_left:
+            return True
+        is_sampled = any(call.sample_rate < 1 for call in paging.begun)  # one read of a sample is no habit
+        return not is_sampled and len(left) >= self.left_share * len(paging.begun)
 
     def _finding(self, paging: Paging, left: list[Call], declared: Declared | None, traffic: Traffic) -> Finding:
         shape, caller = paging.shape, paging.caller

@@ -14,6 +14,7 @@ from analyzer.detectors.writing import key_named
 from analyzer.model.estimate import Estimate
 from analyzer.model.finding import Advice, Confidence, Direction, Finding, Risk, Severity
 from analyzer.model.sight import Horizon, Sight, Skipped, SourceName
+from analyzer.statistics.rates import share_bounds
 from analyzer.traffic.conditions import Guard, guard_of
 from analyzer.traffic.endings import CONDITIONS, Blamed, Ended, blamed, ended_by
 from analyzer.traffic.measure import evidence_of
@@ -36,6 +37,8 @@ _WHY = {
     Guard.VERSION: "the item had changed since it was read",
     Guard.UNKNOWN: "which condition it was is not told",
 }
+_LEAST_OBSERVED = 10
+"""Of fewer records of a sample a share is chance, whatever its bounds say: many shapes and callers are looked at."""
 
 
 class _Failing(NamedTuple):
@@ -45,6 +48,16 @@ class _Failing(NamedTuple):
     guard: Guard
     share: float
     keys: list[Blamed]
+
+    @property
+    def least_share(self) -> float:
+        """The part that fails: of a sample the least that it may be, and none where the sample is too thin."""
+        row = self.ended.row
+        if row.requests.is_exact and self.ended.calls.is_exact:
+            return self.share
+        if row.observed < _LEAST_OBSERVED:
+            return 0.0
+        return share_bounds(self.share * row.observed, row.observed).low
 
     @property
     def failures(self) -> int:
@@ -73,7 +86,7 @@ class ConditionalContention(Struct, frozen=True):
         worst: dict[str, _Failing] = {}
         for failing in (self._failing(one, traffic) for one in ended):
             fingerprint = failing.ended.row.shape.fingerprint
-            if self._counts(failing.ended.calls.value, failing.share) and fingerprint not in worst:
+            if self._counts(failing.ended.calls.value, failing.least_share) and fingerprint not in worst:
                 worst[fingerprint] = failing
         for failing in worst.values():
             yield self._finding(failing, traffic)
@@ -159,10 +172,14 @@ class ConditionalContention(Struct, frozen=True):
 
 
 def _guard(row: PatternTraffic, traffic: Traffic) -> Guard:
-    """Return what a row's condition guards: as declared, else as it reads."""
+    """Return what a row's condition guards: as declared, else as it reads.
+
+    A lease is renewed by its counter, so a contract can only call that a version: what reads as a lock is one.
+    """
     declared = traffic.place.patterns.get(row.attribution.pattern or "")
     said = None if declared is None else _DECLARED.get(declared.condition or "")
-    return said or guard_of(row.shape)
+    reads = guard_of(row.shape)
+    return reads if said is None or (said is Guard.VERSION and reads is Guard.LOCK) else said
 
 
 def _advice(guard: Guard, key: KeyShown | None, traffic: Traffic) -> Iterator[Advice]:

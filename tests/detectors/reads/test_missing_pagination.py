@@ -65,6 +65,19 @@ def test_one_page_left_of_two_reads_is_half_of_them() -> None:
     assert found(*reads(2, 3)) == []
 
 
+def test_of_a_sample_one_read_is_no_habit_and_three_are() -> None:
+    sampled = [page(n, sample_rate=0.0975) for n in range(3)]
+    assert found(*sampled[:1]) == []
+    assert found(*sampled[:2]) == []
+    (one,) = found(*sampled)
+    assert one.evidence["answers_with_more_left"] == 3
+
+
+def test_a_read_of_many_pages_of_which_a_sample_has_two_is_no_first_page() -> None:
+    scan = page(0, key=None, sample_rate=0.0975), page(0, key=None, resumed=True, sample_rate=0.0975)
+    assert found(*scan) == []
+
+
 def test_a_declared_page_size_is_what_is_wanted() -> None:
     assert found(*reads(5), page_size=25) == []
 

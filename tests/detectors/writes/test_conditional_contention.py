@@ -6,9 +6,11 @@ import pytest
 
 from analyzer.detectors.writes.conditional_contention import ConditionalContention
 from analyzer.model.calls import CallPart
+from analyzer.model.estimate import Estimate
 from analyzer.model.finding import Confidence, Finding, Severity
 from analyzer.model.shape import PartShape
-from analyzer.model.traffic import Declared, Place
+from analyzer.model.traffic import Declared, Place, Refused
+from analyzer.statistics.intervals import estimate_count
 from tests.support.calls import book, call, item
 from tests.support.evidence import DECLARED, GSI2, UNDECLARED, refused, row, shape, traffic
 from tests.support.told import series
@@ -136,6 +138,14 @@ def test_a_pattern_that_declares_to_create_only_is_low() -> None:
     assert one.cause == "version"
 
 
+def test_a_lease_that_is_declared_as_a_version_is_a_lock() -> None:
+    place = Place(patterns={"load-case": Declared(id="load-case", condition="version")})
+    (one,) = found(*lost(of=LEASE), of=LEASE, rows=(row(LEASE, DECLARED, requests=100, failed=40),), place=place)
+    assert (one.severity, one.cause) == (Severity.LOW, "lock")
+    (one,) = found(*lost(of=CREATE), of=CREATE, rows=(row(CREATE, DECLARED, requests=100, failed=40),), place=place)
+    assert (one.severity, one.cause) == (Severity.MEDIUM, "version")
+
+
 def test_a_transaction_canceled_by_a_condition_names_the_item_of_that_part() -> None:
     parts = (PartShape("Put", condition="attribute_not_exists(PK)"), PartShape("Update", condition="version = ?"))
     of = shape("TransactWriteItems", "tw", writes=True, key=(), parts=parts)
@@ -152,6 +162,32 @@ def test_the_caller_that_fails_most_is_told() -> None:
     refusals = (refused("", 30, 0, code), refused("", 60, 1, code), refused("Bad value", 5, 0))
     (one,) = found(rows=rows, refusals=refusals)
     assert one.caller == "b"
+
+
+def sample(failures: int, records: int, rate: float = 0.1) -> list[Finding]:
+    """Judge so many failed records among all that a sample kept."""
+    failed, all_of_them = estimate_count([(failures, rate)]), estimate_count([(records, rate)])
+    rows = (row(VERSION, requests=all_of_them, failed=failed, observed=records),)
+    refusals = (Refused(0, "ConditionalCheckFailedException", "", failed),)
+    return found(*lost(failures), rows=rows, refusals=refusals)
+
+
+@pytest.mark.parametrize(
+    ("failures", "records", "count"),
+    [(6, 21, 0), (7, 21, 0), (8, 21, 1), (3, 15, 0), (4, 7, 0), (9, 9, 0), (10, 10, 1), (24, 100, 0), (30, 100, 1)],
+)
+def test_of_a_sample_the_least_that_the_share_may_be_counts(failures: int, records: int, count: int) -> None:
+    assert len(sample(failures, records)) == count
+
+
+def test_a_sample_tells_the_share_that_it_shows() -> None:
+    (one,) = sample(40, 100)
+    assert (one.severity, one.evidence["failed_share"], one.evidence["requests"]) == (Severity.MEDIUM, 0.4, 1000.0)
+
+
+def test_failures_that_are_estimated_alone_are_a_sample_too() -> None:
+    refusals = (Refused(0, "ConditionalCheckFailedException", "", Estimate(20.0, 12.0, 31.0)),)
+    assert found(*lost(20), refusals=refusals) == []
 
 
 def test_metrics_alone_are_possible_and_low() -> None:
