@@ -130,9 +130,7 @@ def _advice(lock: HeldLock, key: KeyShown | None, traffic: Traffic) -> Iterator[
         + (": `terraform force-unlock` with the ID that the item shows" if is_terraform else "")
         + (unnamed if attribute is None and not is_terraform else ""),
         effect="the next attempt takes it",
-        command=None
-        if is_terraform
-        else aws(traffic.target, _release(attribute, traffic), changes=True),
+        command=None if is_terraform else aws(traffic.target, _release(attribute, traffic), changes=True),
         risk=Risk.HIGH,
         reversible=False,
         takes="seconds",

@@ -21,7 +21,7 @@ _KEPT_ALWAYS = ("Throttl", "ProvisionedThroughput", "Internal", "Validation", "T
 
 
 def sampled(records: Iterable[Record], mode: str, rate: float, seed: int) -> Iterator[Record]:
-    """Yield what is kept, each with its inclusion probability and the strata that would have kept it."""
+    """Yield what is kept, each with its inclusion probability and the strata that kept it."""
     draw = np.random.default_rng(seed)
     for record in records:
         if rate >= 1:
@@ -29,10 +29,10 @@ def sampled(records: Iterable[Record], mode: str, rate: float, seed: int) -> Ite
             continue
         strata = _strata(record, mode, rate)
         chances = {"request": draw.random(), "key": _place(_key(record)), "trace": _place(record.get("trace_id", ""))}
-        is_kept = any(chances[by] < part for by, part in strata.items()) or _is_notable(record)
-        if is_kept:
+        kept_by = [by for by, part in strata.items() if chances[by] < part]
+        if kept_by or _is_notable(record):
             missed = float(np.prod([1 - part for part in strata.values()]))
-            told = [{"by": by, "rate": part} for by, part in strata.items()]
+            told = [{"by": by, "rate": strata[by]} for by in kept_by]
             yield record | {"sample_rate": 1.0 if _is_notable(record) else 1 - missed, "strata": told}
 
 
