@@ -64,7 +64,7 @@ def test_one_judgement_is_told_as_it_stands_but_for_its_verdict() -> None:
 
 
 def test_the_worst_that_was_found_speaks_and_is_told_once() -> None:
-    first = report(findings=(finding(Severity.LOW, first_seen=700_000, last_seen=800_000),))
+    first = report(findings=(finding(Severity.MEDIUM, first_seen=700_000, last_seen=800_000),))
     second = report(
         SETTLED, findings=(finding(Severity.HIGH, first_seen=300_000, last_seen=600_000), finding(name="b"))
     )
