@@ -159,8 +159,9 @@ def _raise(advice: Advice, finding: Finding, means: Means) -> Advice:
 def steps_of(own: Sequence[Advice], findings: Iterable[Finding], means: Means) -> tuple[Advice, ...]:
     """Return what to do, each action once: a diagnosis's own steps, then what its findings advise.
 
-    Of findings' advice the first stays first, since it never changes production; then what raises a limit that was
-    hit, and what has a command. Commands get region, profile and units where they lack them.
+    Of findings' advice the first stays first, since it never changes production (of a diagnosis's own steps one may:
+    decision 0026); then what raises a limit that was hit, and what has a command. Commands get region, profile and
+    units where they lack them.
     """
     every = [*own, *(_raise(advice, finding, means) for finding in findings for advice in finding.advice)]
     once: dict[str, Advice] = {}

@@ -168,7 +168,7 @@ HOT_PARTITION: dict[str, str] = {
     "sampler": r"<id>#<id> on orders takes .* of 1,000 write units a second .*, mostly from importer: .* key range .*",
 }
 BACK_PRESSURE = dict.fromkeys(
-    WAYS, r"writes to orders fail because of index by-status since .*: its provisioned 20 WCU; PutItem are refused"
+    WAYS, r"writes to orders fail because of index by-status since .*: its provisioned 20 WCU; PutItem is refused"
 )
 RAMP = {
     "metrics": r"orders: a ramp beyond warm throughput or a hot key since .*: metrics cannot decide; demand is ×.*",
