@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from analyzer.contract.load import contract_from, load_contract, read_contract
+from analyzer.contract import load
+from analyzer.contract.load import contract_from, load_contract, plain_document, read_contract
 from analyzer.contract.model import Contract, PatternDeclaration
 from analyzer.errors import ContractError
 from analyzer.model.target import Target
@@ -418,3 +419,36 @@ def test_a_pipe_is_no_contract(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     (fault,) = read_contract(tmp_path / "pipe").faults
     assert fault.message == "it is no regular file"
+
+
+TABLE_OF_PATTERNS = """\
+| pattern | entity | key condition | read/write | est. freq | served by |
+| --- | --- | --- | --- | --- | --- |
+| Get an order | Order | PK=ORDER#<id> | read | high | base table GetItem |
+"""
+
+
+@pytest.mark.parametrize("name", ["patterns.md", "patterns"])
+def test_a_contract_in_markdown_has_a_structure_that_loads_alike(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    path.write_text(TABLE_OF_PATTERNS)
+    document = plain_document([path])
+    assert document is not None
+    (table,) = contract_from(document).tables
+    assert [(one.title, one.operations) for one in table.patterns] == [("Get an order", ("GetItem",))]
+    (tmp_path / "other.yaml").write_text("version: 1\ntables: []\n")
+    assert plain_document([path, tmp_path / "other.yaml"]) is None
+
+
+def test_what_is_no_contract_without_its_file_has_no_structure_of_its_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "contract.yaml"
+    path.write_text("version: 1\npatterns: []\n")
+    assert plain_document([path]) is not None
+
+    def refuse(document: object, name: str = "contract") -> Contract:
+        raise ContractError(())
+
+    monkeypatch.setattr(load, "contract_from", refuse)
+    assert plain_document([path]) is None

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from analyzer.detectors.advice import advise, ask_owner, aws, dimensions, scalable, time_to_live_on
-from analyzer.model.finding import Risk
+from analyzer.detectors.advice import advise, ask_owner, aws, dimensions, scalable, time_to_live_on, warm
+from analyzer.model.finding import Direction, Risk
 from analyzer.model.target import Target
 from tests.support.evidence import CASES, GSI2
 
@@ -63,3 +63,10 @@ def test_time_to_live_is_enabled_by_shorthand_where_that_can_hold_the_name(attri
     assert time_to_live_on(CASES, attribute) == (
         f"dynamodb update-time-to-live --table-name cases --time-to-live-specification {told}"
     )
+
+
+def test_an_index_is_warmed_by_its_own_setting() -> None:
+    assert warm("cases", None, Direction.READ, 500).endswith("--warm-throughput ReadUnitsPerSecond=500")
+    of_index = warm("cases", "GSI2", Direction.WRITE, 40)
+    setting = "Update={IndexName=GSI2,WarmThroughput={WriteUnitsPerSecond=40}}"
+    assert of_index.endswith(f"--global-secondary-index-updates '{setting}'")

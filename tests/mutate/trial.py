@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import importlib.abc
 import importlib.machinery
 import io
@@ -81,6 +82,7 @@ def _try(target: Target, tree: ast.Module, seconds: float) -> tuple[bool, float]
     limit = math.ceil(max(_LEAST_SECONDS, _TIMES_AS_LONG * seconds))
     child = os.fork()
     if child == 0:
+        gc.freeze()  # what was there before is no garbage of the mutant's
         resource.setrlimit(resource.RLIMIT_CPU, (limit, limit + 1))
         os._exit(_tried(target, tree))
     end = time.monotonic() + _TIMES_IDLE * limit
